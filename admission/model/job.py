@@ -1,0 +1,39 @@
+"""A job of any kind, as its descriptor reads it: what the core needs to queue, start, stop and finish it."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from admission.model.kinds import Ref
+from admission.model.workload import PodSet
+
+
+class JobEnd(NamedTuple):
+    succeeded: bool
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """`suspended`, `active` and the like are facts of the object, not wishes of ours."""
+
+    ref: Ref
+    uid: str
+    resource_version: int
+    created: float
+    pod_sets: tuple[PodSet, ...]  # requests and shapes; templates are fetched when needed
+    generation: int = 1
+    deleting: bool = False
+    suspended: bool = False
+    stopping: bool = False  # we suspended it and have yet to restore its template
+    started: bool = False  # status.startTime is set: the API server refuses changes of the template
+    active: bool = False  # still has pods
+    end: JobEnd | None = None
+    pods_ready: bool = False
+    queue_name: str = ""
+    priority_class: str = ""  # label: a WorkloadPriorityClass
+    maximum_execution_seconds: int | None = None
+    prebuilt_workload: str = ""
+    gated_by: str = ""
+    owner: Ref | None = None  # controlling owner, whatever its kind (kind may be unknown to KINDS)
+    owner_uid: str = ""
+    problem: str = ""  # why no Workload can be made of it, or ""

@@ -1,0 +1,58 @@
+"""Names that Kueue fixed and we keep: labels, annotations, finalizers, conditions and their reasons."""
+
+from typing import NewType
+
+WorkloadKey = NewType("WorkloadKey", str)  # "namespace/name"
+
+_P = "kueue.x-k8s.io/"
+
+# labels
+QUEUE_NAME = _P + "queue-name"
+PRIORITY_CLASS = _P + "priority-class"
+MAX_EXEC_TIME = _P + "max-exec-time-seconds"
+PREBUILT_WORKLOAD = _P + "prebuilt-workload-name"
+JOB_UID = _P + "job-uid"
+POD_SET = _P + "podset"
+LOCAL_QUEUE_NAME = _P + "local-queue-name"
+CLUSTER_QUEUE_NAME = _P + "cluster-queue-name"
+NAMESPACE_NAME = "kubernetes.io/metadata.name"
+
+# annotations
+WORKLOAD_ANNOTATION = _P + "workload"
+STOPPING = _P + "stopping"
+MIN_PARALLELISM = _P + "job-min-parallelism"
+COMPLETIONS_EQUAL_PARALLELISM = _P + "job-completions-equal-parallelism"
+ADMISSION_GATED_BY = _P + "admission-gated-by"
+ARRIVAL = "lockgate.dev/arrival"
+RUNTIME = "lockgate.dev/runtime"
+
+# finalizer
+IN_USE = _P + "resource-in-use"
+
+# condition types of a Workload
+QUOTA_RESERVED = "QuotaReserved"
+ADMITTED = "Admitted"
+EVICTED = "Evicted"
+PREEMPTED = "Preempted"
+REQUEUED = "Requeued"
+PODS_READY = "PodsReady"
+FINISHED = "Finished"
+DEACTIVATION_TARGET = "DeactivationTarget"
+
+ACTIVE = "Active"  # of a ClusterQueue or LocalQueue
+
+# reasons of Preempted=True
+IN_CLUSTER_QUEUE = "InClusterQueue"
+IN_COHORT_RECLAMATION = "InCohortReclamation"
+IN_COHORT_FAIR_SHARING = "InCohortFairSharing"
+IN_COHORT_RECLAIM_WHILE_BORROWING = "InCohortReclaimWhileBorrowing"
+
+# reasons of QuotaReserved=False. The peer (v0.19.2, gate UnadmittedWorkloadsObservability off) writes only the three
+# coarse ones on the wire; the fine ones are what we keep and explain with.
+PENDING = "Pending"
+INADMISSIBLE = "Inadmissible"
+WAITING = "Waiting"
+
+
+def workload_key(namespace: str, name: str) -> WorkloadKey:
+    return WorkloadKey(f"{namespace}/{name}")

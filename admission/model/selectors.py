@@ -1,0 +1,49 @@
+"""Kubernetes label selectors: read once, asked often."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+
+class LabelRule(NamedTuple):
+    """One requirement: In, NotIn, Exists or DoesNotExist."""
+
+    key: str
+    operator: str
+    values: tuple[str, ...]
+
+    def matches(self, labels: Mapping[str, str]) -> bool:
+        match self.operator:
+            case "In":
+                return labels.get(self.key) in self.values
+            case "NotIn":
+                return labels.get(self.key) not in self.values
+            case "Exists":
+                return self.key in labels
+            case "DoesNotExist":
+                return self.key not in labels
+            case _:
+                return False
+
+
+class Selector(NamedTuple):
+    """All rules must match; no rules match everything."""
+
+    rules: tuple[LabelRule, ...]
+
+    def matches(self, labels: Mapping[str, str]) -> bool:
+        return all(rule.matches(labels) for rule in self.rules)
+
+
+EVERYTHING = Selector(())
+
+
+def read_selector(wire: Mapping[str, Any] | None) -> Selector | None:
+    """A LabelSelector as JSON; null selects nothing and stays None, as in Kueue."""
+    if wire is None:
+        return None
+    rules = [LabelRule(key, "In", (value,)) for key, value in sorted((wire.get("matchLabels") or {}).items())]
+    rules += [
+        LabelRule(rule["key"], rule["operator"], tuple(rule.get("values") or ()))
+        for rule in wire.get("matchExpressions") or ()
+    ]
+    return Selector(tuple(rules))
