@@ -57,10 +57,10 @@ class Api:
         """Delete an object."""
         self.text("DELETE", path)
 
-    def apply(self, path: str, body: dict[str, Any], manager: str = "hack") -> dict[str, Any]:
-        """Server-side apply of one object at its own path."""
-        path = f"{path}?fieldManager={manager}&force=true"
-        return _parsed(self.text("PATCH", path, body, "application/apply-patch+yaml"))
+    def apply(self, item: dict[str, Any]) -> dict[str, Any]:
+        """Server-side apply of one object, created when missing."""
+        path = f"{path_of(item)}?fieldManager=hack&force=true"
+        return _parsed(self.text("PATCH", path, item, "application/apply-patch+yaml"))
 
     def merge(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         """Merge patch."""
@@ -73,6 +73,16 @@ class Api:
         except (OSError, http.client.HTTPException, Refused):
             return False
         return True
+
+
+def path_of(item: dict[str, Any]) -> str:
+    """Where an object lives. Plurals by the rules of English, which hold for every kind we use."""
+    version, kind = item["apiVersion"], item["kind"].lower()
+    root = "/apis" if "/" in version else "/api"
+    namespace = item["metadata"].get("namespace")
+    middle = f"/namespaces/{namespace}" if namespace else ""
+    plural = kind + "es" if kind.endswith("s") else kind[:-1] + "ies" if kind.endswith("y") else kind + "s"
+    return f"{root}/{version}{middle}/{plural}/{item['metadata']['name']}"
 
 
 def _parsed(text: str) -> dict[str, Any]:

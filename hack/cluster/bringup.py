@@ -86,7 +86,7 @@ def bring_up(state: State, wish: Wish, binaries: Mapping[str, Path]) -> None:
     until(state, lambda: api.answers("/api/v1/namespaces/default/serviceaccounts/default"), "the controllers at work")
     names = {name for pool in wish.pools for name in pool.node_names}
     until(state, lambda: pools.ready(api, names), f"{len(names)} nodes ready")
-    until(state, lambda: _healthy(f"http://{ports.kwok.address}/healthz"), "KWOK healthy")
+    until(state, lambda: healthy(f"http://{ports.kwok.address}/healthz"), "KWOK healthy")
 
 
 def spawn(state: State, name: str, argv: list[str], env: Mapping[str, str] | None = None) -> Process:
@@ -126,7 +126,7 @@ def restart(state: State, name: str) -> None:
 
 def obituary(folder: Path, name: str) -> str:
     """Why a component died, as far as its log tells."""
-    return f"{name} died; the end of its log ({log(folder, name)}):\n{_log_end(folder, name, 12)}"
+    return f"{name} died; the end of its log:\n{_log_end(folder, name, 12)}"
 
 
 def _ends(state: State) -> str:
@@ -151,7 +151,8 @@ def _write_pki(folder: Path) -> None:
     write_secret(folder / "sa.key", key_pem(accounts.result()))
 
 
-def _healthy(url: str) -> bool:
+def healthy(url: str) -> bool:
+    """Whether a component's plain HTTP health path says yes."""
     try:
         with urlopen(url, timeout=5) as answer:
             return bool(answer.status == 200)

@@ -3,7 +3,7 @@
 import os
 import secrets
 import signal
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -12,7 +12,7 @@ from hack.cluster import bringup, processes, state, wait
 from hack.cluster.api import Api
 from hack.cluster.bringup import Wish
 from hack.cluster.components import NOTHING, Extra
-from hack.cluster.errors import StartFailed
+from hack.cluster.errors import HackError, StartFailed
 from hack.cluster.pools import Pool
 from hack.cluster.processes import Process, Usage
 from hack.cluster.state import State
@@ -125,7 +125,10 @@ class Cluster:
 
     def component(self, name: str) -> Process:
         """One component's process, by its command's name."""
-        return next(process for process in self._state.components if process.name == name)
+        for process in self._state.components:
+            if process.name == name:
+                return process
+        raise HackError(f"cluster '{self.name}' has no component '{name}': it was not started, or was removed")
 
     def signal(self, name: str, number: signal.Signals) -> None:
         """Trouble on purpose: SIGSTOP makes a component hang, SIGCONT goes on, SIGKILL crashes it."""
@@ -150,6 +153,10 @@ class Cluster:
     def log(self, name: str) -> Path:
         """A component's output."""
         return bringup.log(self.folder, name)
+
+    def until(self, look: Callable[[], bool], what: str) -> None:
+        """Wait for a condition; StartFailed as soon as a component dies, or when it takes too long."""
+        bringup.until(self._state, look, what)
 
     def check(self) -> None:
         """Raise StartFailed with the log's end if a component has died."""
