@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from admission.model.kinds import Ref
+from admission.model.workload import Toleration
 
 # Order in which a shell short of breath sends: decisions, what follows from them, what people merely read.
 DECISION, CONSEQUENCE, REPORT = 0, 1, 2
@@ -42,17 +43,31 @@ class UpdateWorkload:
 
     ref: Ref
     job: Ref
+    job_uid: str
     resource_version: int
     priority: int = 0
     priority_class: tuple[str, str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
+class PodSetInfo:
+    """What starting adds to the pod template of one pod set."""
+
+    name: str
+    count: int
+    node_selector: Mapping[str, str]
+    tolerations: tuple[Toleration, ...]
+    labels: Mapping[str, str]
+    annotations: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
 class StartJob:
-    """Unsuspend a job with the flavors of its admission injected into its pod templates, in one patch."""
+    """Unsuspend a job with what its admission brings injected into its pod templates, in one patch."""
 
     ref: Ref  # of the job
     workload: Ref
+    infos: tuple[PodSetInfo, ...]
     resource_version: int
 
 
