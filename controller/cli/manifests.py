@@ -1,0 +1,261 @@
+"""Files and folders of manifests as users have them, read as strictly as the API server would read them.
+
+Every fault names file, document, line, field, value and remedy; all of them are collected before the command ends.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path as FilePath
+from typing import Any
+
+from admission.model.kinds import KINDS, KUEUE, WATCHED
+from controller.cli.complaint import Complaint
+from controller.cli.documents import BadDocument, Document, Path, dotted, line_of, read_json, read_yaml
+from controller.cli.shapes import Fault, faults
+
+MAX_BYTES = 10 * 2**20  # an etcd object holds 1.5 MiB; a larger file is not a manifest
+MAX_TRACE_BYTES = 200 * 2**20  # some four million rows
+MAX_SHOWN = 20  # faults; a reader mends the first ones first
+
+SIMULATED = (*WATCHED, "AdmissionCheck")
+_SUFFIXES = (".yaml", ".yml", ".json", ".csv")
+_SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+_PREFIX = re.compile(r"[a-z0-9]([-a-z0-9.]*)?")
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One fault and where it is."""
+
+    file: str
+    document: int
+    line: int | None
+    field: str  # "" when it is not about one field
+    problem: str
+    remedy: str
+
+    def __str__(self) -> str:
+        line = f", line {self.line}" if self.line else ""
+        name = f" {self.field}" if self.field else ""
+        return f"{self.file}, document {self.document}{line}:{name} {self.problem}; {self.remedy}"
+
+
+class BadManifests(Complaint):
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        lines = [str(problem) for problem in problems[:MAX_SHOWN]]
+        if len(problems) > MAX_SHOWN:
+            lines.append(f"and {len(problems) - MAX_SHOWN} more faults")
+        super().__init__("\n".join(lines))
+        self.problems = tuple(problems)
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """One object: its kind (a key of KINDS), its content, and where it was written."""
+
+    kind: str
+    content: Mapping[str, Any]
+    file: str
+    document: int
+    path: Path = ()  # inside the document, for an entry of a List
+
+    @property
+    def namespace(self) -> str:
+        return (self.content["metadata"].get("namespace") or "default") if KINDS[self.kind].namespaced else ""
+
+    @property
+    def name(self) -> str:
+        return self.content["metadata"].get("name") or ""
+
+    def __str__(self) -> str:
+        return "/".join(part for part in (self.kind, self.namespace, self.name) if part)
+
+
+@dataclass(slots=True)
+class Bundle:
+    """What the paths hold: manifests in the order of files and documents, trace files, and what was left out."""
+
+    manifests: list[Manifest] = field(default_factory=list)
+    traces: list[tuple[str, str]] = field(default_factory=list)  # file name, text
+    notes: list[str] = field(default_factory=list)
+
+
+def load(paths: Iterable[FilePath]) -> Bundle:
+    """Reads everything below the paths. Raises BadManifests with all that is wrong, Complaint for an empty folder."""
+    bundle, problems, skipped = Bundle(), list[Problem](), dict[str, list[str]]()
+    for path in paths:
+        for file in _files(path):
+            try:
+                _load_file(file, file != path, bundle, problems, skipped)
+            except BadManifests as bad:
+                problems += bad.problems
+    bundle.manifests = list(_distinct(bundle.manifests, bundle.notes, problems))
+    if problems:
+        raise BadManifests(problems)
+    bundle.notes += [
+        f"skipped {len(places)} × {kind}, a kind that is not simulated ({places[0]}{', …' if places[1:] else ''})"
+        for kind, places in skipped.items()
+    ]
+    return bundle
+
+
+def _files(path: FilePath) -> list[FilePath]:
+    if not path.exists():
+        raise Complaint(f"{path}: there is no such file or folder; check the path")
+    if not path.is_dir():
+        return [path]
+    found = sorted(
+        file
+        for file in path.rglob("*")
+        if file.suffix.lower() in _SUFFIXES
+        and file.is_file()
+        and not any(part.startswith(".") for part in file.relative_to(path).parts)
+    )
+    if not found:
+        raise Complaint(f"{path}: the folder has no manifests; name one with {', '.join(_SUFFIXES)} files")
+    return found
+
+
+def text_of(file: FilePath, limit: int = MAX_BYTES) -> str:
+    """The text of a file. Raises BadManifests for one that is too large, binary or not UTF-8."""
+
+    def bad(line: int | None, problem: str, remedy: str) -> BadManifests:
+        return BadManifests([Problem(str(file), 1, line, "", problem, remedy)])
+
+    if not file.is_file():
+        raise bad(None, "is not a regular file", "name a file or folder of manifests")
+    size = file.stat().st_size
+    if size > limit:
+        raise bad(None, f"has {size / 2**20:.1f} MiB, more than {limit // 2**20}", "split it")
+    raw = file.read_bytes()
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise bad(
+            line, f"is not UTF-8 text: byte 0x{raw[error.start]:02x} at {error.start}", "save it as UTF-8"
+        ) from error
+    if control := _CONTROL.search(text):
+        line = text.count("\n", 0, control.start()) + 1
+        raise bad(line, f"is binary: it has the control character {control[0]!r}", "name a text file")
+    return text
+
+
+def _load_file(
+    file: FilePath, found: bool, bundle: Bundle, problems: list[Problem], skipped: dict[str, list[str]]
+) -> None:
+    """`found`: in a folder, where a file that holds no object at all is nobody's mistake."""
+    suffix = file.suffix.lower()
+    if suffix == ".csv":
+        bundle.traces.append((str(file), text_of(file, MAX_TRACE_BYTES)))
+        return
+    text = text_of(file)
+    try:
+        documents = list((read_json if suffix == ".json" else read_yaml)(text))
+    except BadDocument as bad:
+        problem, _, remedy = str(bad).rpartition("; ")
+        raise BadManifests([Problem(str(file), bad.document, bad.line, "", problem, remedy)]) from bad
+    if all(document.content is None for document in documents):
+        bundle.notes.append(f"{file} is empty")
+    for document in documents:
+        for path, content in _unfolded(document.content, ()):
+            kind, wrong = _judged(content, path, found)
+            if wrong:
+                problems += [_located(file, text, document, fault) for fault in wrong]
+            elif kind is None:
+                skipped.setdefault(_called(content), []).append(f"{file}, document {document.number}")
+            elif kind == "Workload" and _owned_by_job(content):
+                name = content["metadata"].get("name")
+                bundle.notes.append(f"skipped Workload {name}, which its Job makes anew ({file})")
+            else:
+                bundle.manifests.append(Manifest(kind, content, str(file), document.number, path))
+
+
+def _unfolded(content: Any, path: Path) -> Iterator[tuple[Path, Any]]:
+    """The objects of a document: itself, or the entries of a List."""
+    if content is None:
+        return
+    kind = content.get("kind") if isinstance(content, dict) else None
+    if isinstance(kind, str) and kind.endswith("List") and isinstance(content.get("items"), list) and len(path) < 20:
+        for index, item in enumerate(content["items"]):
+            yield from _unfolded({} if item is None else item, (*path, "items", index))
+        return
+    yield path, content
+
+
+def _judged(content: Any, path: Path, lenient: bool) -> tuple[str | None, list[Fault]]:
+    """The kind if it is one of ours, and what is wrong with the object."""
+    if not isinstance(content, dict):
+        return None, [Fault(path, content, "is not an object", "write a map with apiVersion, kind and metadata")]
+    version, kind = content.get("apiVersion"), content.get("kind")
+    if version is None and kind is None and lenient and not path:
+        return None, []
+    if not isinstance(version, str) or not isinstance(kind, str):
+        name, value = ("kind", kind) if isinstance(version, str) else ("apiVersion", version)
+        problem = "is missing" if value is None else "is not a string"
+        return None, [Fault((*path, name), value, problem, "write it as kubectl expects, like batch/v1 and Job")]
+    known = KINDS.get(kind) if kind in SIMULATED else None
+    group, _, written = version.rpartition("/")
+    if known is None or known.group != group:
+        return None, []
+    if written != known.version:
+        hint = " (in a ClusterQueue `cohort` is then called `cohortName`)" if group == KUEUE else ""
+        return None, [Fault((*path, "apiVersion"), version, "is not read", f"write {known.api_version}{hint}")]
+    if content.get("metadata") is None:
+        return None, [Fault((*path, "metadata"), None, "is missing", "add it, with a name")]
+    wrong = list(faults(kind, content)) or list(_misnamed(kind, content["metadata"]))
+    return kind, [fault._replace(path=(*path, *fault.path)) for fault in wrong]
+
+
+def _misnamed(kind: str, metadata: Mapping[str, Any]) -> Iterator[Fault]:
+    name, prefix, namespace = (metadata.get(key) for key in ("name", "generateName", "namespace"))
+    rule = "use lower-case letters, digits, - and ., at most 253"
+    if not name and not prefix:
+        yield Fault(("metadata", "name"), name, "is missing", "add a name or generateName")
+    if name and not (len(name) <= 253 and _SUBDOMAIN.fullmatch(name)):
+        yield Fault(("metadata", "name"), name, "is not a valid name", rule)
+    if prefix and not (len(prefix) <= 248 and _PREFIX.fullmatch(prefix)):
+        yield Fault(("metadata", "generateName"), prefix, "is not the beginning of a valid name", rule)
+    if namespace and KINDS[kind].namespaced and not (len(namespace) <= 63 and _SUBDOMAIN.fullmatch(namespace)):
+        yield Fault(("metadata", "namespace"), namespace, "is not a valid namespace", rule.replace("253", "63"))
+
+
+def _located(file: FilePath, text: str, document: Document, fault: Fault) -> Problem:
+    shown = "" if fault.value is None else f"{_shown(fault.value)} "
+    line = line_of(text, document.number, fault.path)
+    return Problem(str(file), document.number, line, dotted(fault.path), f"{shown}{fault.problem}", fault.remedy)
+
+
+def _shown(value: Any) -> str:
+    whole = repr(value) if not isinstance(value, int) or value.bit_length() < 1000 else "a huge number"
+    return whole if len(whole) <= 60 else f"{whole[:57]}…"
+
+
+def _called(content: Mapping[str, Any]) -> str:
+    kind, version = content.get("kind"), content.get("apiVersion")
+    return f"{kind} ({version})" if kind else "document without a kind"
+
+
+def _owned_by_job(content: Mapping[str, Any]) -> bool:
+    owners = content["metadata"].get("ownerReferences") or ()
+    return any(owner.get("controller") and owner.get("kind") == "Job" for owner in owners)
+
+
+def _distinct(manifests: Iterable[Manifest], notes: list[str], problems: list[Problem]) -> Iterator[Manifest]:
+    """Without those written twice; the same name with another content is a fault."""
+    seen: dict[tuple[str, str, str], Manifest] = {}
+    for one in manifests:
+        first = seen.setdefault((one.kind, one.namespace, one.name), one) if one.name else one
+        if first is one:
+            yield one
+        elif first.content == one.content:
+            notes.append(f"{one} is written twice ({first.file}, {one.file})")
+        else:
+            where = f"{first.file}, document {first.document}"
+            problems.append(
+                Problem(
+                    one.file, one.document, None, "metadata.name", f"{one} is also in {where}", "keep one or rename it"
+                )
+            )
