@@ -1,0 +1,59 @@
+"""What a webhook is asked, what it may look up, and what it answers: values only.
+
+The envelope on the wire (AdmissionReview) is the shell's; the in-memory world has none.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from admission.api.documents import Document
+from admission.model.configuration import Configuration
+from admission.model.queues import LocalQueue
+
+Operation = Literal["CREATE", "UPDATE", "DELETE", "CONNECT"]
+PatchOperation = dict[str, Any]  # one operation of RFC 6902: {"op", "path", "value"}
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """`object` is the object as it would be stored, `old_object` what is stored now (None when creating)."""
+
+    operation: Operation
+    namespace: str
+    object: Document | None
+    old_object: Document | None = None
+    subresource: str = ""
+    username: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """`code` is the HTTP status a refusal carries (403 by policy, 400 unreadable, 404 no such webhook)."""
+
+    allowed: bool = True
+    message: str = ""
+    patch: tuple[PatchOperation, ...] = ()
+    warnings: tuple[str, ...] = ()
+    code: int = 200
+
+
+class View(Protocol):
+    """What the rules may look up. Everything may be slightly stale; nothing is written."""
+
+    @property
+    def configuration(self) -> Configuration: ...
+
+    def local_queue(self, namespace: str, name: str) -> LocalQueue | None: ...
+
+    def namespace_labels(self, namespace: str) -> Mapping[str, str] | None:
+        """None: no such namespace."""
+        ...
+
+    def owner(self, namespace: str, api_version: str, kind: str, name: str) -> Mapping[str, Any] | None:
+        """The owner's manifest, of which `metadata` is enough; None if it does not exist.
+
+        Only asked for kinds that can be jobs of ours. A shell that must fetch it first raises an exception of its own
+        through `answer` and asks again: answering has no effects.
+        """
+        ...
