@@ -1,0 +1,54 @@
+"""The digest of what a pod runs: by it a job and its Workload are found equal or out of step.
+
+Equal means what the API server means: the order of keys, empty fields, the spelling of a quantity and all but the last
+of several environment variables with one name make no difference.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+from admission.model.amounts import BadQuantity, exact
+from admission.readers.narrow import canonical_bytes, entries, mapping
+
+_HEX = 16  # 64 bits: a job is only ever compared with the few Workloads it owns
+
+
+def shape_of(pod: Mapping[str, Any]) -> str:
+    """The digest of a pod spec's init containers and containers, in hex."""
+    parts = [[_plain(entry) for entry in entries(pod.get(field))] for field in ("initContainers", "containers")]
+    return hashlib.sha256(canonical_bytes(parts)).hexdigest()[:_HEX]
+
+
+def last_of_each(env: list[Any]) -> list[Any]:
+    """Environment variables without repeated names: the last value, where the name came first."""
+    kept: dict[object, Any] = {}
+    for position, variable in enumerate(env):
+        name = mapping(variable).get("name")
+        kept[name if isinstance(name, str) else position] = variable
+    return list(kept.values())
+
+
+def _plain(value: Any, field: str = "") -> Any:
+    if isinstance(value, Mapping):
+        if field in ("requests", "limits"):
+            return {name: _quantity(entry) for name, entry in value.items()}
+        return {
+            name: _quantity(entry) if name == "divisor" else _plain(entry, name)
+            for name, entry in value.items()
+            if not _empty(entry)
+        }
+    if isinstance(value, list):
+        return [_plain(entry) for entry in (last_of_each(value) if field == "env" else value)]
+    return value
+
+
+def _empty(value: Any) -> bool:
+    return value is None or value == "" or (isinstance(value, Mapping | list) and not value)
+
+
+def _quantity(value: Any) -> Any:
+    try:
+        return str(exact(str(value)))
+    except BadQuantity:
+        return value
