@@ -1,0 +1,187 @@
+"""The product, run on the in-memory API server: watches feed its state, its plans become requests.
+
+It works in small steps, so that a fault can strike between any two of them.
+"""
+
+from collections import deque
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
+
+from admission.jobs import READERS
+from admission.model.configuration import Configuration
+from admission.model.effects import EmitEvent, Outcome, Plan, Planned, Result
+from admission.model.kinds import WATCHED, Ref
+from admission.reconcile.requests import Moved, Request, needs, render
+from admission.world.answers import Answer
+from admission.world.objects import Frozen
+from admission.world.server import ApiServer
+from admission.world.store import Change, Watch
+
+BUDGET = 256  # effects in one plan, as the live controller asks for
+
+
+class Machine(Protocol):
+    """What the product needs of `admission.state.State`."""
+
+    def observe(self, kind: str, value: Any, *, read: bool = False) -> None: ...
+
+    def gone(self, ref: Ref, resource_version: int | None = None, *, read: bool = False) -> None: ...
+
+    def outcome(self, outcome: Outcome) -> None: ...
+
+    def plan(self, now: float, budget: int = BUDGET) -> Plan: ...
+
+
+class Write(NamedTuple):
+    """One write request of the product and its answer. `at`: seconds since 1970."""
+
+    at: float
+    ref: Ref
+    verb: str
+    subresource: str | None
+    code: int
+
+
+class Sent(NamedTuple):
+    """An Event that the product sent."""
+
+    at: float
+    about: Ref
+    type: str
+    reason: str
+    message: str
+
+
+class Product:
+    """One replica that leads. `wake_at`: when it wants to think again though nothing happened."""
+
+    def __init__(
+        self, machine: Machine, api: ApiServer, configuration: Configuration, now: Callable[[], float]
+    ) -> None:
+        self.machine = machine
+        self.user = f"system:serviceaccount:{configuration.namespace}:lockgate-controller"
+        self.paused = False
+        self.wake_at: float | None = None
+        self.on_write: Callable[[Write, Request], None] = lambda write, request: None
+        self.on_event: Callable[[Sent], None] = lambda sent: None
+        self._api = api
+        self._now = now
+        self._watches: list[Watch] = []
+        self._sending: deque[Planned] = deque()
+        self._failed_lanes: set[str] = set()
+        self._reads: tuple[Ref, ...] = ()
+        self._think = True
+        for kind in WATCHED:
+            self._list_and_watch(kind)
+
+    def stop(self) -> None:
+        """It is gone: it watches no more and will not step again."""
+        for watch in self._watches:
+            self._api.store.stop(watch)
+
+    @property
+    def busy(self) -> bool:
+        """In the middle of carrying out a plan."""
+        return bool(self._sending)
+
+    def step(self) -> bool:
+        """One piece of work: an effect, a read, what the watches bring, a plan. False when at rest."""
+        if self._sending:
+            self._send(self._sending.popleft())
+            return True
+        heard = self._hear()
+        if self.paused or not self._due():
+            return heard
+        self._plan()
+        return True
+
+    def _due(self) -> bool:
+        return self._think or (self.wake_at is not None and self.wake_at <= self._now())
+
+    def _plan(self) -> None:
+        plan = self.machine.plan(self._now(), BUDGET)
+        self._think = plan.more or bool(plan.effects) or bool(plan.reads)
+        self.wake_at = plan.wake_at
+        self._failed_lanes.clear()
+        self._sending.extend(plan.effects)
+        for ref in plan.reads:
+            self._read(ref)
+
+    # hearing
+
+    def _list_and_watch(self, kind: str) -> None:
+        self._watches.append(self._api.watch(kind))
+        for manifest in self._api.scan(kind):
+            self.machine.observe(kind, READERS[kind](manifest))
+
+    def _hear(self) -> bool:
+        heard = False
+        for watch in self._watches:
+            for change in watch.drain():
+                self._take(change)
+                heard = True
+        self._think = self._think or heard
+        return heard
+
+    def _take(self, change: Change) -> None:
+        if change.type == "DELETED":
+            self.machine.gone(change.ref, change.version)
+        else:
+            self.machine.observe(change.ref.kind, READERS[change.ref.kind](change.new))
+
+    def _read(self, ref: Ref) -> None:
+        found = self._api.peek(ref)
+        if found is None:
+            self.machine.gone(ref, read=True)
+        else:
+            self.machine.observe(ref.kind, READERS[ref.kind](found), read=True)
+
+    # acting
+
+    def _send(self, planned: Planned) -> None:
+        effect = planned.effect
+        if isinstance(effect, EmitEvent):
+            self.on_event(Sent(self._now(), effect.ref, effect.type, effect.reason, effect.message))
+            self.machine.outcome(Outcome(planned.id, "ok"))
+            return
+        if planned.lane and planned.lane in self._failed_lanes:
+            self.machine.outcome(Outcome(planned.id, "aborted"))
+            return
+        outcome = self._carried_out(planned)
+        if outcome.result != "ok" and planned.lane:
+            self._failed_lanes.add(planned.lane)
+        self.machine.outcome(outcome)
+
+    def _carried_out(self, planned: Planned) -> Outcome:
+        manifests: dict[Ref, Frozen] = {}
+        for ref in needs(planned.effect):
+            found = self._api.peek(ref)
+            if found is not None:
+                manifests[ref] = found
+        try:
+            request = render(planned.effect, manifests)
+        except Moved as moved:
+            return Outcome(planned.id, "conflict", message=str(moved))
+        answer = self._request(request)
+        self.on_write(Write(self._now(), request.ref, request.verb, request.subresource, answer.code), request)
+        return outcome_of(planned.id, request, answer)
+
+    def _request(self, request: Request) -> Answer:
+        match request.verb:
+            case "create":
+                return self._api.create(request.body, user=self.user)
+            case "patch":
+                return self._api.patch(request.ref, request.body, subresource=request.subresource, user=self.user)
+            case "delete":
+                uid = (request.body.get("preconditions") or {}).get("uid", "")
+                return self._api.delete(request.ref, uid=uid, user=self.user)
+
+
+_RESULTS: dict[int, Result] = {404: "gone", 409: "conflict"}
+
+
+def outcome_of(id: int, request: Request, answer: Answer) -> Outcome:
+    """What an answer means to the state machine."""
+    if answer.ok:
+        return Outcome(id, "ok", None if request.verb == "delete" else answer.version)
+    return Outcome(id, _RESULTS.get(answer.code, "refused"), message=answer.message)

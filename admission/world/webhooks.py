@@ -1,0 +1,86 @@
+"""The product's webhooks as the API server calls them: those that mutate first, then all that validate."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from admission.answers import Operation, Request, answer, hooks_for
+from admission.answers.hooks import Hook
+from admission.model.configuration import Configuration
+from admission.model.kinds import Ref
+from admission.model.queues import LocalQueue
+from admission.world.answers import HookCall, denied
+from admission.world.objects import Frozen, Object, kind_key
+from admission.world.patches import patched
+
+
+class StoredView:
+    """What webhooks may look up, straight from what is stored."""
+
+    def __init__(self, configuration: Configuration, peek: Callable[[Ref], Frozen | None]) -> None:
+        self.configuration = configuration
+        self._peek = peek
+
+    def local_queue(self, namespace: str, name: str) -> LocalQueue | None:
+        found = self._peek(Ref("LocalQueue", namespace, name))
+        if found is None:
+            return None
+        return LocalQueue(namespace, name, str((found.get("spec") or {}).get("clusterQueue", "")))
+
+    def namespace_labels(self, namespace: str) -> Mapping[str, str] | None:
+        found = self._peek(Ref("Namespace", "", namespace))
+        return None if found is None else found["metadata"].get("labels") or {}
+
+    def owner(self, namespace: str, api_version: str, kind: str, name: str) -> Mapping[str, Any] | None:
+        return self._peek(Ref(kind_key({"apiVersion": api_version, "kind": kind}), namespace, name))
+
+
+class Webhooks:
+    """`calls` collects what was asked. A refusal is raised as `answers.Refused`."""
+
+    def __init__(self, view: StoredView) -> None:
+        self.view = view
+
+    def mutated(
+        self, ref: Ref, old: Frozen | None, new: Object, subresource: str | None, user: str, calls: list[HookCall]
+    ) -> Object:
+        """`new` after every mutating webhook that this write concerns."""
+        for hook in _concerned(ref, old, new, subresource):
+            if hook.verb == "mutate":
+                call = self._ask(hook, ref, old, new, subresource, user, calls)
+                if call.patch:
+                    new = patched(new, call.patch)
+        return new
+
+    def validate(
+        self, ref: Ref, old: Frozen | None, new: Frozen, subresource: str | None, user: str, calls: list[HookCall]
+    ) -> None:
+        """Ask every validating webhook that this write concerns."""
+        for hook in _concerned(ref, old, new, subresource):
+            if hook.verb == "validate":
+                self._ask(hook, ref, old, new, subresource, user, calls)
+
+    def _ask(
+        self,
+        hook: Hook,
+        ref: Ref,
+        old: Frozen | None,
+        new: Frozen,
+        subresource: str | None,
+        user: str,
+        calls: list[HookCall],
+    ) -> HookCall:
+        request = Request(_operation(old), ref.namespace, new, old, subresource or "", user)
+        said = answer(hook.path, request, self.view)
+        call = HookCall(hook.path, said.allowed, said.code, said.message, said.patch)
+        calls.append(call)
+        if not call.allowed:
+            raise denied(call, hook.name)
+        return call
+
+
+def _operation(old: Frozen | None) -> Operation:
+    return "CREATE" if old is None else "UPDATE"
+
+
+def _concerned(ref: Ref, old: Frozen | None, new: Frozen, subresource: str | None) -> tuple[Hook, ...]:
+    return hooks_for(ref.kind, _operation(old), subresource or "")

@@ -1,0 +1,163 @@
+"""A cluster in memory: API server, virtual clock, the product, and the parts that others play on a real one.
+
+    world = World()
+    world.api.create(manifest)
+    world.settle()              # until everybody is at rest at the present moment
+    world.advance(EPOCH + 60)   # through everything that falls due
+
+Equal inputs give equal runs, byte for byte.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from admission.model.configuration import DEFAULTS, Configuration
+from admission.model.kinds import Ref
+from admission.model.names import EVICTED
+from admission.state import State
+from admission.world.clock import EPOCH, Clock, Timer
+from admission.world.garbage import GarbageCollector
+from admission.world.objects import condition
+from admission.world.operators import Operators
+from admission.world.product import Machine, Product, Sent, Write
+from admission.world.server import ApiServer
+from admission.world.store import Change
+from admission.world.webhooks import StoredView, Webhooks
+
+# Rounds without the clock moving after which a world is taken to run in circles. A legal round trip (job, workload,
+# reservation, start, queue statuses) takes under ten; each plan of 256 effects is a round of its own.
+_MOST_IDLE_ROUNDS = 20_000
+
+
+class NeverAtRest(RuntimeError):
+    """The product keeps writing although nothing happens; the message shows its last writes."""
+
+
+class Eviction(NamedTuple):
+    """Evicted turned True."""
+
+    at: float
+    workload: Ref
+    reason: str
+
+
+class World:
+    """`pods_stop_after`: seconds until the pods of a stopped job are gone; None: only `stopped` says so.
+    `autostart`: start the product at once; else `start_product` does. `machine`: makes the product's state."""
+
+    def __init__(
+        self,
+        configuration: Configuration = DEFAULTS,
+        *,
+        start: float = EPOCH,
+        pods_stop_after: float | None = None,
+        autostart: bool = True,
+        machine: Callable[[Configuration], Machine] = State,
+    ) -> None:
+        self.configuration = configuration
+        self.clock = Clock(start)
+        self.writes: list[Write] = []
+        self.evictions: list[Eviction] = []
+        self.events: list[Sent] = []
+        self.product: Product | None = None
+        self._machine = machine
+        self.api = ApiServer(lambda: self.clock.now)
+        self.api.use(Webhooks(StoredView(configuration, self.api.peek)))
+        self.garbage = GarbageCollector(self.api)
+        self.operators = Operators(self.api, self.clock, pods_stop_after)
+        self.api.listen(self._note)
+        for name in ("default", "kube-system"):
+            self.api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+        if autostart:
+            self.start_product()
+
+    @property
+    def now(self) -> float:
+        """Seconds since 1970, virtual."""
+        return self.clock.now
+
+    @property
+    def state(self) -> Machine:
+        """The state machine of the product that leads."""
+        if self.product is None:
+            raise LookupError("the product has not been started")
+        return self.product.machine
+
+    def start_product(self) -> Product:
+        """Start it, or start it anew with nothing but what the API server knows."""
+        if self.product is not None:
+            self.product.stop()
+        product = Product(self._machine(self.configuration), self.api, self.configuration, lambda: self.clock.now)
+        product.on_write = lambda write, request: self.writes.append(write)
+        product.on_event = self.events.append
+        self.product = product
+        return product
+
+    def subscribe(self, kind: str, callback: Callable[[Change], None]) -> None:
+        """Call back with every committed change of this kind, at its moment. The manifests are shared: read only."""
+        self.api.listen(lambda change: callback(change) if change.ref.kind == kind else None)
+
+    def at(self, when: float, action: Callable[[], None]) -> Timer:
+        """Do `action` at the moment `when` (seconds since 1970)."""
+        return self.clock.at(when, action)
+
+    def finish(self, ref: Ref) -> None:
+        """This job completed with success."""
+        self.operators.finish(ref)
+
+    def stopped(self, ref: Ref) -> None:
+        """The pods of this stopped job are gone (a bare Workload: its owner gave the quota back)."""
+        self.operators.stopped(ref)
+
+    def settle(self) -> None:
+        """Run product and controllers until nobody has anything to do at the present moment. Raises NeverAtRest."""
+        for _ in range(_MOST_IDLE_ROUNDS):
+            self.clock.fire(self.clock.now)
+            if not self._round():
+                return
+        raise NeverAtRest(self._why_restless())
+
+    def advance(self, until: float) -> None:
+        """Move the clock to `until` through every moment at which something is due, settling at each."""
+        self.settle()
+        while (due := self.next_due()) is not None and due <= until:
+            self.clock.fire(due)
+            self.settle()
+        self.clock.fire(until)
+        self.settle()
+
+    def next_due(self) -> float | None:
+        """The next moment at which something happens by itself; None: nothing ever will."""
+        wake = self.product.wake_at if self.product is not None and not self.product.paused else None
+        timer = self.clock.next_due()
+        if wake is None or timer is None:
+            return wake if timer is None else timer
+        return min(wake, timer)
+
+    def _round(self) -> bool:
+        busy = self.garbage.step()
+        busy = self.operators.step() or busy
+        if self.product is not None:
+            while self.product.step():
+                busy = True
+                if not self.product.busy:
+                    break
+        return busy
+
+    def _note(self, change: Change) -> None:
+        if change.ref.kind != "Workload" or change.type == "DELETED":
+            return
+        now = condition(change.new, EVICTED)
+        if now is None or now["status"] != "True":
+            return
+        before = condition(change.old, EVICTED)
+        if before is None or before["status"] != "True":
+            self.evictions.append(Eviction(self.clock.now, change.ref, now["reason"]))
+
+    def _why_restless(self) -> str:
+        last = "\n".join(
+            f"  {write.verb} {write.ref}{'/' + write.subresource if write.subresource else ''} -> {write.code}"
+            for write in self.writes[-12:]
+        )
+        moment = self.clock.now - EPOCH
+        return f"nobody comes to rest at t={moment:g}s after {_MOST_IDLE_ROUNDS} rounds; the last writes:\n{last}"
