@@ -18,6 +18,9 @@ class HookCall:
     patch: tuple[dict[str, Any], ...] = ()
 
 
+Calls = list[HookCall]
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """`code` is HTTP's; `body` the object after the write, `reason` and `message` Kubernetes' own when refused."""

@@ -54,7 +54,7 @@ def _select(job: Frozen, spec: Object) -> None:
     uid, name = job["metadata"]["uid"], job["metadata"]["name"]
     spec["selector"] = {"matchLabels": {_UID_LABELS[0]: uid}}
     meta = dict(spec["template"].get("metadata") or {})
-    labels = {key: name for key in _NAME_LABELS} | {key: uid for key in _UID_LABELS}
+    labels = dict.fromkeys(_NAME_LABELS, name) | dict.fromkeys(_UID_LABELS, uid)
     meta["labels"] = {**(meta.get("labels") or {}), **labels}
     spec["template"] = {**spec["template"], "metadata": meta}
 

@@ -156,14 +156,14 @@ def pods_at_once(job: Frozen) -> int:
 def _completed(job: Frozen, now: str) -> Object:
     ends = [
         {
-            "type": type,
+            "type": ending,
             "status": "True",
             "reason": "CompletionsReached",
             "message": "Reached expected number of succeeded pods",
             "lastProbeTime": now,
             "lastTransitionTime": now,
         }
-        for type in ("SuccessCriteriaMet", "Complete")
+        for ending in ("SuccessCriteriaMet", "Complete")
     ]
     status = job.get("status") or {}
     return {

@@ -7,12 +7,12 @@ Callers get copies and may do with them what they like.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from admission.model.kinds import KINDS, Ref
+from admission.model.kinds import Ref
 from admission.model.selectors import Selector
 from admission.model.times import stamp
 from admission.world.answers import (
     Answer,
-    HookCall,
+    Calls,
     Refused,
     already_exists,
     bad_request,
@@ -121,15 +121,15 @@ class ApiServer:
 
     # the way of a write
 
-    def _answer(self, work: Callable[[list[HookCall]], Answer]) -> Answer:
-        calls: list[HookCall] = []
+    def _answer(self, work: Callable[[Calls], Answer]) -> Answer:
+        calls: Calls = []
         try:
             return work(calls)
         except Refused as refused:
             answer = refused.answer
             return Answer(answer.code, None, answer.reason, answer.message, tuple(calls))
 
-    def _create(self, new: Object, user: str, dry_run: bool, calls: list[HookCall]) -> Answer:
+    def _create(self, new: Object, user: str, dry_run: bool, calls: Calls) -> Answer:
         if not isinstance(new.get("kind"), str) or not isinstance(new.get("apiVersion"), str):
             raise bad_request("Object 'Kind' is missing: give apiVersion and kind")
         meta = new["metadata"] = dict(new.get("metadata") or {})
@@ -165,7 +165,7 @@ class ApiServer:
         subresource: str | None,
         user: str,
         dry_run: bool,
-        calls: list[HookCall],
+        calls: Calls,
     ) -> Answer:
         old = self.store.get(ref)
         if old is None:
@@ -206,7 +206,7 @@ class ApiServer:
         new: Object,
         subresource: str | None,
         user: str,
-        calls: list[HookCall],
+        calls: Calls,
     ) -> Object:
         new = defaulted(ref.kind, new, old)
         if self._webhooks is not None:
@@ -230,7 +230,7 @@ class ApiServer:
                 ref, f"unable to create new content in namespace {ref.namespace} because it is being terminated"
             )
 
-    def _delete(self, ref: Ref, uid: str, dry_run: bool, calls: list[HookCall]) -> Answer:
+    def _delete(self, ref: Ref, uid: str, dry_run: bool, calls: Calls) -> Answer:
         old = self.store.get(ref)
         if old is None:
             raise not_found(ref)

@@ -8,7 +8,7 @@ from admission.answers.hooks import Hook
 from admission.model.configuration import Configuration
 from admission.model.kinds import Ref
 from admission.model.queues import LocalQueue
-from admission.world.answers import HookCall, denied
+from admission.world.answers import Calls, HookCall, denied
 from admission.world.objects import Frozen, Object, kind_key
 from admission.world.patches import patched
 
@@ -41,7 +41,7 @@ class Webhooks:
         self.view = view
 
     def mutated(
-        self, ref: Ref, old: Frozen | None, new: Object, subresource: str | None, user: str, calls: list[HookCall]
+        self, ref: Ref, old: Frozen | None, new: Object, subresource: str | None, user: str, calls: Calls
     ) -> Object:
         """`new` after every mutating webhook that this write concerns."""
         for hook in _concerned(ref, old, new, subresource):
@@ -52,7 +52,7 @@ class Webhooks:
         return new
 
     def validate(
-        self, ref: Ref, old: Frozen | None, new: Frozen, subresource: str | None, user: str, calls: list[HookCall]
+        self, ref: Ref, old: Frozen | None, new: Frozen, subresource: str | None, user: str, calls: Calls
     ) -> None:
         """Ask every validating webhook that this write concerns."""
         for hook in _concerned(ref, old, new, subresource):
@@ -67,7 +67,7 @@ class Webhooks:
         new: Frozen,
         subresource: str | None,
         user: str,
-        calls: list[HookCall],
+        calls: Calls,
     ) -> HookCall:
         request = Request(_operation(old), ref.namespace, new, old, subresource or "", user)
         said = answer(hook.path, request, self.view)
