@@ -1,0 +1,80 @@
+"""Who holds quota: the candidates of every preemption, by key and by queue.
+
+The amounts themselves are booked in the tree; here is whose they are.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from admission.model.names import WorkloadKey
+from admission.model.queues import FlavorResource
+
+
+class Preemptor(Protocol):
+    """What a search for victims asks of the workload that needs room. A Holder is one too."""
+
+    @property
+    def key(self) -> WorkloadKey: ...
+    @property
+    def queue(self) -> str: ...
+    @property
+    def priority(self) -> int: ...
+    @property
+    def queue_time(self) -> float: ...
+    @property
+    def uid(self) -> str: ...
+
+
+@dataclass(slots=True)
+class Holder:
+    """A workload that counts as usage of a ClusterQueue. Times are seconds since 1970."""
+
+    key: WorkloadKey
+    queue: str
+    usage: Mapping[FlavorResource, int]
+    priority: int
+    uid: str
+    queue_time: float  # what its queue is ordered by
+    reserved_since: float | None  # when QuotaReserved turned True; None: not written yet
+    evicted: bool = False  # on its way out, still counting
+
+
+_NOBODY: dict[WorkloadKey, Holder] = {}
+
+
+class Holders:
+    """Iterates in the order of `add`, so equal histories give equal searches."""
+
+    def __init__(self) -> None:
+        self._by_key: dict[WorkloadKey, Holder] = {}
+        self._by_queue: dict[str, dict[WorkloadKey, Holder]] = {}
+
+    def add(self, holder: Holder) -> None:
+        """Replaces the holder of the same key. `key` and `queue` must not change afterwards."""
+        self.drop(holder.key)
+        self._by_key[holder.key] = holder
+        self._by_queue.setdefault(holder.queue, {})[holder.key] = holder
+
+    def drop(self, key: WorkloadKey) -> Holder | None:
+        """The holder that left, None if there was none."""
+        holder = self._by_key.pop(key, None)
+        if holder is not None:
+            in_queue = self._by_queue[holder.queue]
+            del in_queue[key]
+            if not in_queue:
+                del self._by_queue[holder.queue]
+        return holder
+
+    def get(self, key: WorkloadKey) -> Holder | None:
+        return self._by_key.get(key)
+
+    def of(self, queue: str) -> Collection[Holder]:
+        """All holders of a queue, known or not to anybody else."""
+        return self._by_queue.get(queue, _NOBODY).values()
+
+    def __len__(self) -> int:
+        return len(self._by_key)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._by_key

@@ -1,0 +1,159 @@
+"""Classical preemption: the smallest set of running workloads, in Kueue's order, that makes room for one that waits.
+
+Candidates are taken out one by one until it fits; then each but the last is put back if it still fits without its
+leaving. All of it happens in the tree itself and is undone. Fair sharing will be another search over the same
+candidates' holders, chosen in `find_victims`.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Literal
+
+from admission.model.decisions import Victim
+from admission.model.queues import ClusterQueue, FlavorResource
+from admission.rules.holders import Holders, Preemptor
+from admission.rules.preemption_candidates import Candidate, Candidates, Search, find_candidates
+from admission.tree import Tree
+from admission.tree.quota import within_nominal
+
+Possibility = Literal["noCandidates", "preempt", "reclaim"]
+
+
+def find_victims(
+    tree: Tree,
+    queues: Mapping[str, ClusterQueue],
+    holders: Holders,
+    preemptor: Preemptor,
+    requests: Mapping[FlavorResource, int],
+    needs: Iterable[FlavorResource],
+    now: float,
+) -> tuple[Victim, ...]:
+    """Who has to leave so that `requests` fit into the preemptor's queue; () when nobody can help.
+
+    `queues`: the active ones; holders of others are left alone. `needs`: the part of `requests` that does not fit
+    without preemption. A request of zero neither needs nor blocks anything.
+    """
+    return tuple(
+        Victim(candidate.holder.key, candidate.reason)
+        for candidate in _search(tree, queues, holders, preemptor, requests, needs, now)
+    )
+
+
+def ask_oracle(
+    tree: Tree,
+    queues: Mapping[str, ClusterQueue],
+    holders: Holders,
+    preemptor: Preemptor,
+    fr: FlavorResource,
+    units: int,
+    now: float,
+) -> tuple[Possibility, int]:
+    """What preemption could do for one flavor and resource, and how high the preemptor would then borrow.
+
+    `preempt` if somebody in its own queue has to leave, `reclaim` if only others.
+    """
+    node = tree.queue(preemptor.queue)
+    if node is None:
+        raise KeyError(f"ClusterQueue {preemptor.queue!r} of workload {preemptor.key!r} is not in the tree")
+    victims = _search(tree, queues, holders, preemptor, {fr: units}, (fr,), now)
+    with tree.trial(removed=[(victim.node, victim.holder.usage) for victim in victims]):
+        height, _ = tree.find_height(node, fr, units)
+    if not victims:
+        return "noCandidates", height
+    return ("preempt" if any(victim.node is node for victim in victims) else "reclaim"), height
+
+
+def _search(
+    tree: Tree,
+    queues: Mapping[str, ClusterQueue],
+    holders: Holders,
+    preemptor: Preemptor,
+    requests: Mapping[FlavorResource, int],
+    needs: Iterable[FlavorResource],
+    now: float,
+) -> list[Candidate]:
+    node, queue = tree.queue(preemptor.queue), queues.get(preemptor.queue)
+    if node is None or queue is None:
+        return []
+    # Sorted, so that a set among the arguments can't bring the hash seed into the answer.
+    requests = {fr: requests[fr] for fr in sorted(requests) if requests[fr]}
+    missing = tuple(sorted(fr for fr in needs if fr in requests))
+    if not missing or any(units > tree.potential(node, fr) for fr, units in requests.items()):
+        return []
+    search = Search(node, queue.preemption, preemptor, requests, missing, now)
+    candidates = find_candidates(search, queues, holders)
+    if candidates.ordered:
+        for may_borrow in _attempts(search, candidates):
+            victims = _attempt(tree, search, candidates.ordered, may_borrow)
+            if victims:
+                return victims
+    return []
+
+
+def _attempts(search: Search, candidates: Candidates) -> tuple[bool, ...]:
+    """Whether the preemptor may borrow, attempt by attempt."""
+    borrowing_forbidden = search.policy.borrow_within_cohort == "Never"
+    if not candidates.from_others or (borrowing_forbidden and not _below_nominal(search)):
+        return (True,)
+    if borrowing_forbidden and not candidates.hierarchical:
+        return False, True
+    return True, False
+
+
+def _below_nominal(search: Search) -> bool:
+    node = search.node
+    return all(node.usage.get(fr, 0) < node.subtree.get(fr, 0) for fr in search.needs)
+
+
+def _attempt(tree: Tree, search: Search, ordered: list[Candidate], may_borrow: bool) -> list[Candidate]:
+    mark = tree.mark()
+    try:
+        removed: list[Candidate] = []
+        for candidate in ordered:
+            if _still_valid(search, candidate, may_borrow):
+                tree.remove(candidate.node, candidate.holder.usage)
+                removed.append(candidate)
+                if _fits(tree, search, may_borrow):
+                    return _fill_back(tree, search, removed, may_borrow)
+        return []
+    finally:
+        tree.undo(mark)
+
+
+def _still_valid(search: Search, candidate: Candidate, may_borrow: bool) -> bool:
+    """Those removed so far may have brought its queue, or a cohort on the way up, back within its own quota."""
+    if candidate.node is search.node:
+        return True
+    if may_borrow and candidate.unless_borrowing:
+        return False
+    node = candidate.node
+    while node is not candidate.common:
+        if within_nominal(node, search.needs) or node.parent is None:
+            return False
+        node = node.parent
+    return True
+
+
+def _fits(tree: Tree, search: Search, may_borrow: bool) -> bool:
+    node = search.node
+    for fr, units in search.requests.items():
+        if not may_borrow and tree.borrowing_with(node, fr, units):
+            return False
+        if units > tree.queue_available(node, fr):
+            return False
+    return True
+
+
+def _fill_back(tree: Tree, search: Search, victims: list[Candidate], may_borrow: bool) -> list[Candidate]:
+    """Those whose leaving turned out to be needless stay. The last one removed is never asked again: it was needed.
+
+    A spared one's place is taken by the last of the list, as in Kueue; the order of the result shows it.
+    """
+    for place in range(len(victims) - 2, -1, -1):
+        candidate = victims[place]
+        tree.add(candidate.node, candidate.holder.usage)
+        if _fits(tree, search, may_borrow):
+            last = victims.pop()
+            victims[place] = last
+        else:
+            tree.remove(candidate.node, candidate.holder.usage)
+    return victims

@@ -1,0 +1,150 @@
+"""Who may have to leave for a workload, and in which order they are asked.
+
+Classical preemption: the preemptor's own queue by `withinClusterQueue`; other queues of the tree by
+`reclaimWithinCohort`, from the parent cohort up to the root, and only where somebody uses more than its own.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from admission.model.names import IN_CLUSTER_QUEUE, IN_COHORT_RECLAIM_WHILE_BORROWING, IN_COHORT_RECLAMATION
+from admission.model.queues import ClusterQueue, FlavorResource, Preemption
+from admission.rules.holders import Holder, Holders, Preemptor
+from admission.tree import Node
+from admission.tree.quota import local_available
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """One question: who has to leave so that `requests` fit into `node`, the preemptor's queue?"""
+
+    node: Node
+    policy: Preemption
+    preemptor: Preemptor
+    requests: Mapping[FlavorResource, int]  # everything it asks for, without zeros
+    needs: tuple[FlavorResource, ...]  # what preemption is to make room in
+    now: float
+
+
+class Candidate(NamedTuple):
+    holder: Holder
+    node: Node  # its queue
+    common: Node | None  # the lowest cohort above both it and the preemptor; None in the preemptor's own queue
+    reason: str  # of Preempted=True
+    unless_borrowing: bool  # may be taken only if the preemptor stays within its nominal quota
+
+
+class Candidates(NamedTuple):
+    ordered: list[Candidate]
+    from_others: bool  # some are in other queues
+    hierarchical: bool  # some are where the preemptor has the older right, whoever borrows
+
+
+def find_candidates(search: Search, queues: Mapping[str, ClusterQueue], holders: Holders) -> Candidates:
+    """All candidates in the order in which they are tried. `queues` are the active ones; others are left alone."""
+    hierarchical: list[Candidate] = []
+    reclaimed: list[Candidate] = []
+    if search.policy.reclaim_within_cohort != "Never":
+        for queue, common, advantage in _overusing_queues(search):
+            if queue.name in queues:
+                found = hierarchical if advantage else reclaimed
+                found.extend(_in_other_queue(search, queue, common, advantage, holders))
+    own = list(_in_own_queue(search, holders))
+
+    ordered: list[Candidate] = []
+    for group in (hierarchical, reclaimed, own):
+        group.sort(key=lambda candidate: _order(candidate.holder, search.now))
+    for evicted in (True, False):
+        for group in (hierarchical, reclaimed, own):
+            ordered += [candidate for candidate in group if candidate.holder.evicted is evicted]
+    return Candidates(ordered, bool(hierarchical or reclaimed), bool(hierarchical))
+
+
+def _order(holder: Holder, now: float) -> tuple[int, float, str, str]:
+    since = now if holder.reserved_since is None else holder.reserved_since
+    return holder.priority, -since, holder.uid, holder.key
+
+
+def _overusing_queues(search: Search) -> Iterator[tuple[Node, Node, bool]]:
+    """(queue, lowest common cohort, whether the preemptor has the advantage there), upwards.
+
+    The advantage: some subtree below holds the preemptor's requests within its own quota.
+    """
+    node = search.node
+    advantage, remaining = _fit_in_own_quota(node, search.requests)
+    done: Node | None = None
+    cohort = node.parent
+    while cohort is not None:
+        for queue in _overusers(cohort, done, search.needs):
+            if queue is not node:
+                yield queue, cohort, advantage
+        fits, remaining = _fit_in_own_quota(cohort, remaining)
+        advantage = advantage or fits
+        done = cohort
+        cohort = cohort.parent
+
+
+def _fit_in_own_quota(node: Node, requests: Mapping[FlavorResource, int]) -> tuple[bool, Mapping[FlavorResource, int]]:
+    """Whether the subtree quota holds them, and what is left to ask of the ancestors."""
+    fits = all(node.subtree.get(fr, 0) >= node.usage.get(fr, 0) + units for fr, units in requests.items())
+    return fits, {fr: max(0, units - local_available(node, fr)) for fr, units in requests.items()}
+
+
+def _overusers(cohort: Node, skip: Node | None, needs: tuple[FlavorResource, ...]) -> Iterator[Node]:
+    waiting = [cohort]
+    while waiting:
+        over = waiting.pop().over
+        children: dict[Node, None] = {}
+        for fr in needs:
+            children.update(over.get(fr, {}))
+        for child in children:
+            if child.is_queue:
+                yield child
+            elif child is not skip:
+                waiting.append(child)
+
+
+def _in_own_queue(search: Search, holders: Holders) -> Iterator[Candidate]:
+    policy = search.policy.within_cluster_queue
+    if policy == "Never":
+        return
+    for holder in holders.of(search.node.name):
+        if _allowed(policy, search.preemptor, holder) and _uses(holder, search.needs):
+            yield Candidate(holder, search.node, None, IN_CLUSTER_QUEUE, unless_borrowing=False)
+
+
+def _in_other_queue(
+    search: Search, queue: Node, common: Node, advantage: bool, holders: Holders
+) -> Iterator[Candidate]:
+    policy = search.policy.reclaim_within_cohort
+    for holder in holders.of(queue.name):
+        if not (_allowed(policy, search.preemptor, holder) and _uses(holder, search.needs)):
+            continue
+        if advantage:
+            yield Candidate(holder, queue, common, IN_COHORT_RECLAMATION, unless_borrowing=False)
+        elif _yields_to_borrower(search, holder):
+            yield Candidate(holder, queue, common, IN_COHORT_RECLAIM_WHILE_BORROWING, unless_borrowing=False)
+        else:
+            yield Candidate(holder, queue, common, IN_COHORT_RECLAMATION, unless_borrowing=True)
+
+
+def _allowed(policy: str, preemptor: Preemptor, candidate: Holder) -> bool:
+    if policy == "Any" or preemptor.priority > candidate.priority:
+        return True
+    return (
+        policy == "LowerOrNewerEqualPriority"
+        and preemptor.priority == candidate.priority
+        and preemptor.queue_time < candidate.queue_time
+    )
+
+
+def _uses(holder: Holder, needs: tuple[FlavorResource, ...]) -> bool:
+    return any(holder.usage.get(fr) for fr in needs)
+
+
+def _yields_to_borrower(search: Search, candidate: Holder) -> bool:
+    policy = search.policy
+    if policy.borrow_within_cohort == "Never" or candidate.priority >= search.preemptor.priority:
+        return False
+    return policy.max_priority_threshold is None or candidate.priority <= policy.max_priority_threshold
