@@ -6,7 +6,21 @@
 """
 
 from admission.answers.answer import answer
+from admission.answers.configurations import by_service, by_url, webhook_configurations
 from admission.answers.hooks import HOOKS, Hook, hooks_for
 from admission.answers.request import Answer, Operation, PatchOperation, Request, View
 
-__all__ = ["HOOKS", "Answer", "Hook", "Operation", "PatchOperation", "Request", "View", "answer", "hooks_for"]
+__all__ = [
+    "HOOKS",
+    "Answer",
+    "Hook",
+    "Operation",
+    "PatchOperation",
+    "Request",
+    "View",
+    "answer",
+    "by_service",
+    "by_url",
+    "hooks_for",
+    "webhook_configurations",
+]
