@@ -14,7 +14,11 @@ def read_queue_status(value: object) -> QueueStatus:
     return QueueStatus(read_conditions(status.get("conditions")), rest_of(status))
 
 
+# What our controller writes; another writer's fields never make us write again.
+OURS = ("flavorsReservation", "flavorsUsage", "pendingWorkloads", "reservingWorkloads", "admittedWorkloads")
+
+
 def rest_of(status: Mapping[str, Any]) -> str:
-    """Canonical JSON of a status without its conditions; "" when nothing is left."""
-    rest = {name: field for name, field in status.items() if name != "conditions"}
+    """Canonical JSON of our fields of a status, conditions apart; "" when there is nothing."""
+    rest = {name: status[name] for name in OURS if name in status}
     return canonical(rest) if rest else ""

@@ -7,3 +7,7 @@
 
 The same inputs in the same order give the same plans in any process.
 """
+
+from admission.state.state import BUDGET, State
+
+__all__ = ["BUDGET", "State"]

@@ -1,0 +1,242 @@
+"""What the controller of jobs does with one of them, in Kueue's order (kueue.md §6.2): one step a pass.
+
+Each step is one request, so a crash between any two leaves a state from which the next pass goes on.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from admission.jobs.workload import equivalent, workload_name
+from admission.model import names
+from admission.model.effects import (
+    CreateWorkload,
+    Delete,
+    Effect,
+    EmitEvent,
+    Patch,
+    PodSetInfo,
+    RestoreJob,
+    StartJob,
+    UpdateWorkload,
+)
+from admission.model.job import Job
+from admission.model.kinds import KINDS, Ref
+from admission.model.workload import Toleration, Workload
+from admission.reconcile import transitions
+from admission.reconcile.priority import priority_of
+from admission.reconcile.view import View
+from admission.reconcile.wishes import NOTHING, Wishes
+from admission.reconcile.workload import drop_finalizer
+
+
+def is_managed(view: View, job: Job) -> bool:
+    """Ours to queue: in a namespace that is managed, top-level, with a queue name (or all jobs are managed)."""
+    namespace = view.namespace(job.ref.namespace)
+    if namespace is None or not view.configuration.managed_jobs_namespace_selector.matches(namespace.labels):
+        return False
+    if job.owner is not None and _managed_owner(view, job):
+        return False
+    return bool(job.queue_name) or view.configuration.manage_jobs_without_queue_name
+
+
+def _managed_owner(view: View, job: Job) -> bool:
+    """Its controlling owner is a job of ours, of that very uid: the owner's Workload counts for both."""
+    assert job.owner is not None
+    owner = view.job(job.owner)
+    return owner is not None and owner.uid == job.owner_uid and is_managed(view, owner)
+
+
+def reconcile_job(view: View, job: Job, now: float) -> Wishes:
+    """The next step for this job and its Workload."""
+    owned = view.workloads_of(job.uid)
+    if job.deleting:
+        return _let_go(owned, now)
+    if job.stopping:
+        return Wishes(effects=(_finish_stopping(job, owned),))
+    if not is_managed(view, job):
+        return NOTHING
+    workload, surplus = _match(job, owned)
+    if workload is None and surplus:
+        return _mismatch(view, job, surplus[0])
+    if surplus:
+        return Wishes(effects=_remove(surplus[0]))
+    if workload is None:
+        return _without_workload(view, job, now)
+    return _with_workload(view, job, workload, now)
+
+
+def _let_go(owned: Iterable[Workload], now: float) -> Wishes:
+    for workload in owned:
+        if not workload.finished and not workload.deleting:
+            return Wishes(transitions.finish_because(workload, "OwnerNotFound", "The owner is being deleted", now))
+        dropped = drop_finalizer(workload)
+        if dropped:
+            return Wishes(effects=dropped)
+    return NOTHING
+
+
+def _match(job: Job, owned: Iterable[Workload]) -> tuple[Workload | None, list[Workload]]:
+    """The Workload that says what the job says, and those that do not."""
+    found: Workload | None = None
+    surplus = []
+    for workload in owned:
+        if found is None and equivalent(job, workload):
+            found = workload
+        else:
+            surplus.append(workload)
+    return found, surplus
+
+
+def _mismatch(view: View, job: Job, workload: Workload) -> Wishes:
+    """The job was changed under its Workload: update it where that is safe, else stop the job and start over."""
+    if workload.deleting:
+        return Wishes(effects=drop_finalizer(workload))
+    if workload.finished or job.end is not None:
+        return NOTHING
+    if not job.suspended:
+        return Wishes(effects=_stop(job), events=(_stopped(job, "No matching Workload"),))
+    if not workload.reserved:
+        found = priority_of(view, job)
+        if isinstance(found, EmitEvent):
+            return Wishes(events=(found,))
+        update = UpdateWorkload(workload.ref, job.ref, job.uid, workload.resource_version, found.value, found.ref)
+        return Wishes(effects=(update,))
+    return Wishes(effects=_remove(workload))
+
+
+def _remove(workload: Workload) -> tuple[Effect, ...]:
+    """Deletes a Workload that no longer speaks for its job, its finalizer first."""
+    dropped = drop_finalizer(workload)
+    if dropped:
+        return dropped
+    return () if workload.deleting else (Delete(workload.ref, workload.uid),)
+
+
+def _without_workload(view: View, job: Job, now: float) -> Wishes:
+    if job.end is not None:
+        return NOTHING  # it ran without us, or its Workload was cleared away: a finished job never queues again
+    if not job.suspended:
+        return Wishes(effects=_stop(job), events=(_stopped(job, "Missing Workload; unable to restore pod templates"),))
+    if job.active:
+        return NOTHING
+    if job.problem:
+        return Wishes(events=(EmitEvent(job.ref, job.uid, "Warning", "ErrWorkloadCompose", job.problem),))
+    found = priority_of(view, job)
+    if isinstance(found, EmitEvent):
+        return Wishes(events=(found,))
+    ref = Ref("Workload", job.ref.namespace, workload_name(KINDS[job.ref.kind].kind, job.ref.name, job.uid))
+    event = EmitEvent(job.ref, job.uid, "Normal", "CreatedWorkload", f"Created Workload: {ref.namespace}/{ref.name}")
+    return Wishes(effects=(CreateWorkload(ref, job.ref, job.uid, found.value, found.ref),), events=(event,))
+
+
+def _with_workload(view: View, job: Job, workload: Workload, now: float) -> Wishes:
+    if workload.finished:
+        return Wishes(effects=drop_finalizer(workload))
+    if workload.deleting:
+        if not job.suspended:
+            return Wishes(effects=_stop(job), events=(_stopped(job, "Workload is deleted"),))
+        return Wishes(effects=drop_finalizer(workload))
+    if job.end is not None:
+        event = EmitEvent(workload.ref, workload.uid, "Normal", "FinishedWorkload", "Workload is declared finished")
+        return Wishes(transitions.finish(workload, job.end.succeeded, job.end.message, now), events=(event,))
+    relabelled = _follow_labels(view, job, workload)
+    if relabelled is not None:
+        return relabelled
+    if workload.evicted and workload.reserved:
+        return _leave(job, workload, now)
+    if job.suspended:
+        return _start(view, job, workload) if workload.admitted and not workload.evicted else NOTHING
+    if not workload.admitted:
+        return Wishes(effects=_stop(job), events=(_stopped(job, "Not admitted by cluster queue"),))
+    return NOTHING
+
+
+def _follow_labels(view: View, job: Job, workload: Workload) -> Wishes | None:
+    """Queue and priority class of the job, carried over to its Workload where Kueue allows it (§6.3 step 7)."""
+    if job.suspended and not workload.reserved and job.queue_name != workload.queue_name:
+        return Wishes(effects=(Patch(workload.ref, {"spec": {"queueName": job.queue_name}}),))
+    ref = workload.priority_class
+    if not job.priority_class or (ref is not None and ref.kind != "WorkloadPriorityClass"):
+        return None
+    if (ref is None and workload.reserved) or (ref is not None and ref.name == job.priority_class):
+        return None
+    found = priority_of(view, job)
+    if isinstance(found, EmitEvent):
+        return Wishes(events=(found,))
+    body = {"spec": {"priority": found.value, "priorityClassRef": found.ref_json()}}
+    return Wishes(effects=(Patch(workload.ref, body),))
+
+
+def _leave(job: Job, workload: Workload, now: float) -> Wishes:
+    if not job.suspended:
+        message = workload.conditions[names.EVICTED].message
+        return Wishes(effects=_stop(job), events=(_stopped(job, message),))
+    if job.active:
+        return NOTHING
+    return Wishes(transitions.requeue_after_stop(workload, now))
+
+
+def _stop(job: Job) -> tuple[Effect, ...]:
+    """The first of three writes: the template can be restored only once startTime is gone (kueue.md §6.6)."""
+    body = {"spec": {"suspend": True}, "metadata": {"annotations": {names.STOPPING: "true"}}}
+    return (Patch(job.ref, body, resource_version=job.resource_version),)
+
+
+def _finish_stopping(job: Job, owned: Iterable[Workload]) -> Effect:
+    if job.started:
+        return Patch(job.ref, {"status": {"startTime": None}}, "status", job.resource_version)
+    originals = [workload for workload in owned if len(workload.pod_sets) == len(job.pod_sets)]
+    workload = originals[0].ref if len(originals) == 1 else None
+    return RestoreJob(job.ref, workload, job.resource_version)
+
+
+def _stopped(job: Job, message: str) -> EmitEvent:
+    return EmitEvent(job.ref, job.uid, "Normal", "Stopped", message)
+
+
+def _start(view: View, job: Job, workload: Workload) -> Wishes:
+    assert workload.admission is not None
+    infos = []
+    for assignment in workload.admission.assignments:
+        selector: dict[str, str] = {}
+        tolerations: dict[Toleration, None] = {}
+        for name in dict.fromkeys(assignment.flavors.values()):
+            flavor = view.flavor(name)
+            if flavor is None:
+                message = f"flavor {name} of the admission does not exist any more"
+                return Wishes(events=(EmitEvent(job.ref, job.uid, "Warning", "FailedToStart", message),))
+            selector.update(flavor.node_labels)
+            tolerations.update(dict.fromkeys(flavor.tolerations))
+        labels = {
+            names.POD_SET: assignment.name,
+            names.LOCAL_QUEUE_NAME: workload.queue_name,
+            names.CLUSTER_QUEUE_NAME: workload.admission.cluster_queue,
+        }
+        infos.append(
+            PodSetInfo(
+                name=assignment.name,
+                count=assignment.count,
+                node_selector=selector,
+                tolerations=tuple(tolerations),
+                labels={key: value for key, value in labels.items() if len(value) <= 63},  # a label value's limit
+                annotations={names.WORKLOAD_ANNOTATION: workload.name},
+            )
+        )
+    event = EmitEvent(
+        job.ref, job.uid, "Normal", "Started", f"Admitted by clusterQueue {workload.admission.cluster_queue}"
+    )
+    start = StartJob(job.ref, workload.ref, tuple(infos), job.resource_version)
+    return Wishes(effects=(start,), events=(event,))
+
+
+def after_effect(job: Job, effect: Effect) -> Job:
+    """The job as it will be once the effect is done: what State assumes meanwhile."""
+    match effect:
+        case StartJob():
+            return replace(job, suspended=False)
+        case RestoreJob():
+            return replace(job, stopping=False, suspended=True)
+        case Patch(subresource="status"):
+            return replace(job, started=False)
+        case _:
+            return replace(job, suspended=False, stopping=True)

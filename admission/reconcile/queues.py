@@ -1,0 +1,127 @@
+"""Statuses and finalizers of ClusterQueues, LocalQueues and ResourceFlavors, and when a queue is inactive.
+
+Facts: kueue.md §1.2 (order of the reasons), §1.4, §1.14.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from admission.model import names
+from admission.model.effects import Patch
+from admission.model.kinds import Ref
+from admission.model.queues import ClusterQueue, FlavorResource, LocalQueue, QueueStatus, ResourceFlavor
+from admission.readers.queue_status import rest_of
+from admission.reconcile.status import conditions_json, usage_json
+from admission.reconcile.transitions import set_condition
+from admission.reconcile.view import View
+
+
+@dataclass(slots=True)
+class Load:
+    """What waits in a queue and what it holds; units per (flavor, resource)."""
+
+    pending: int = 0
+    reserving: int = 0
+    admitted: int = 0
+    reserved: dict[FlavorResource, int] = field(default_factory=dict)
+    used: dict[FlavorResource, int] = field(default_factory=dict)
+
+
+def inactivity(view: View, queue: ClusterQueue) -> tuple[str, str] | None:
+    """(reason, message) why nothing can be admitted through the queue; None when it can."""
+    if queue.deleting:
+        return "Terminating", "Can't admit new workloads; clusterQueue is terminating"
+    reasons: list[tuple[str, str]] = []
+    if queue.stop_policy != "None":
+        reasons.append(("Stopped", "is stopped"))
+    wanted = {flavor.name: None for group in queue.groups for flavor in group.flavors}
+    missing = [name for name in wanted if view.flavor(name) is None]
+    if missing:
+        reasons.append(("FlavorNotFound", f"references missing ResourceFlavor(s): [{' '.join(missing)}]"))
+    if queue.checks:
+        # No check controller is known to this version, so none of them can be found active.
+        reasons.append(("AdmissionCheckNotFound", f"references missing AdmissionCheck(s): [{' '.join(queue.checks)}]"))
+    if not reasons:
+        return None
+    return reasons[0][0], f"Can't admit new workloads: {', '.join(words for _, words in reasons)}."
+
+
+def cluster_queue_status(
+    view: View, queue: ClusterQueue, load: Load, borrowed: Mapping[FlavorResource, int], now: float
+) -> tuple[QueueStatus, dict[str, Any]]:
+    """The status it should show: as remembered, and as written."""
+    why = inactivity(view, queue)
+    reason, message = why or ("Ready", "Can admit new workloads")
+    conditions = set_condition(
+        queue.status.conditions, names.ACTIVE, why is None, reason, message, now, queue.generation
+    )
+    quotas = dict.fromkeys(queue.quotas(), 0)
+    rest = {
+        "flavorsReservation": usage_json(quotas, load.reserved, borrowed),
+        "flavorsUsage": usage_json(quotas, load.used, borrowed_of(queue, load.used)),
+        **_counts(load),
+    }
+    return _status(conditions, rest)
+
+
+def borrowed_of(queue: ClusterQueue, usage: Mapping[FlavorResource, int]) -> dict[FlavorResource, int]:
+    """What the queue uses beyond the quota it owns."""
+    quotas = queue.quotas()
+    over = {fr: units - (quotas[fr].nominal if fr in quotas else 0) for fr, units in usage.items()}
+    return {fr: units for fr, units in over.items() if units > 0}
+
+
+def local_queue_status(view: View, queue: LocalQueue, load: Load, now: float) -> tuple[QueueStatus, dict[str, Any]]:
+    """As `cluster_queue_status`; a stopped queue reports nothing as pending."""
+    cluster_queue = view.cluster_queue(queue.cluster_queue)
+    if queue.stop_policy != "None":
+        active, reason, message = False, "Stopped", "LocalQueue is stopped"
+    elif cluster_queue is None:
+        active, reason = False, "ClusterQueueDoesNotExist"
+        message = "Can't submit new workloads to clusterQueue"
+    elif inactivity(view, cluster_queue):
+        active, reason = False, "ClusterQueueIsInactive"
+        message = "Can't submit new workloads to clusterQueue"
+    else:
+        active, reason, message = True, "Ready", "Can submit new workloads to localQueue"
+    conditions = set_condition(queue.status.conditions, names.ACTIVE, active, reason, message, now, queue.generation)
+    quotas = dict.fromkeys(cluster_queue.quotas(), 0) if cluster_queue is not None else {}
+    rest = {
+        "flavorsReservation": usage_json(quotas, load.reserved, None),
+        "flavorsUsage": usage_json(quotas, load.used, None),
+        **_counts(load),
+    }
+    return _status(conditions, rest)
+
+
+def _counts(load: Load) -> dict[str, int]:
+    return {
+        "pendingWorkloads": load.pending,
+        "reservingWorkloads": load.reserving,
+        "admittedWorkloads": load.admitted,
+    }
+
+
+def _status(conditions: Mapping[str, Any], rest: dict[str, Any]) -> tuple[QueueStatus, dict[str, Any]]:
+    return QueueStatus(conditions, rest_of(rest)), {"conditions": conditions_json(conditions), **rest}
+
+
+def cluster_queue_finalizer(queue: ClusterQueue, *, in_use: bool) -> Patch | None:
+    """Held while a workload reserves quota in it."""
+    return _finalizer(Ref("ClusterQueue", "", queue.name), queue, in_use=in_use)
+
+
+def flavor_finalizer(flavor: ResourceFlavor, *, in_use: bool) -> Patch | None:
+    """Held while a ClusterQueue names it."""
+    return _finalizer(Ref("ResourceFlavor", "", flavor.name), flavor, in_use=in_use)
+
+
+def _finalizer(ref: Ref, held: ClusterQueue | ResourceFlavor, *, in_use: bool) -> Patch | None:
+    present = names.IN_USE in held.finalizers
+    wanted = in_use if held.deleting else True
+    if present == wanted or (held.deleting and wanted):
+        return None
+    kept = [name for name in held.finalizers if name != names.IN_USE]
+    finalizers = [*kept, names.IN_USE] if wanted else kept
+    return Patch(ref, {"metadata": {"finalizers": finalizers}}, resource_version=held.resource_version)

@@ -1,0 +1,110 @@
+"""Effects as requests to the API server. The live shell and the in-memory world send what this file says.
+
+Bodies are JSON merge patches: apply costs the API server more, and patches of lists that others also write carry the
+resourceVersion they were made from.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from admission.jobs import JOB_KINDS
+from admission.jobs.workload import compose
+from admission.model import names
+from admission.model.effects import (
+    CreateWorkload,
+    Delete,
+    Effect,
+    Patch,
+    RestoreJob,
+    StartJob,
+    UpdateWorkload,
+)
+from admission.model.kinds import Ref
+
+MERGE_PATCH = "application/merge-patch+json"
+JSON = "application/json"
+# Kueue's own managers, so that ownership of fields reads the same (kueue.md §2.13).
+ADMISSION_MANAGER = "kueue-admission"
+MANAGER = "kueue"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One call. `ref` names the object; for a create its body does too."""
+
+    verb: Literal["create", "patch", "delete"]
+    ref: Ref
+    body: Mapping[str, Any]
+    subresource: str | None = None
+    manager: str = MANAGER
+
+
+def needs(effect: Effect) -> tuple[Ref, ...]:
+    """Objects whose manifests `render` wants, to be read right before."""
+    match effect:
+        case CreateWorkload(job=job) | UpdateWorkload(job=job):
+            return (job,)
+        case StartJob(ref=ref):
+            return (ref,)
+        case RestoreJob(ref=ref, workload=workload):
+            return (ref,) if workload is None else (ref, workload)
+        case _:
+            return ()
+
+
+def render(effect: Effect, manifests: Mapping[Ref, Mapping[str, Any]]) -> Request:
+    """The request of an effect. Raises Moved when a manifest is not the object that the effect was planned for.
+
+    `manifests` holds what `needs` named; a missing object is simply not in it.
+    """
+    match effect:
+        case Patch(ref=ref, body=body, subresource=subresource, resource_version=version):
+            manager = ADMISSION_MANAGER if ref.kind == "Workload" else MANAGER
+            return Request("patch", ref, _at(body, version), subresource, manager)
+        case CreateWorkload():
+            return Request("create", effect.ref, _composed(effect, manifests))
+        case UpdateWorkload():
+            spec = _composed(effect, manifests)["spec"]
+            spec.pop("active", None)
+            return Request("patch", effect.ref, _at({"spec": spec}, effect.resource_version))
+        case StartJob():
+            job = _manifest(effect.ref, manifests)
+            body = JOB_KINDS[effect.ref.kind].start(job, effect.infos)
+            return Request("patch", effect.ref, _at(body, effect.resource_version))
+        case RestoreJob():
+            job = _manifest(effect.ref, manifests)
+            kind = JOB_KINDS[effect.ref.kind]
+            if effect.workload is not None and effect.workload in manifests:
+                body = kind.restore(job, manifests[effect.workload])
+            else:
+                body = {"metadata": {"annotations": {names.STOPPING: None}}}
+            return Request("patch", effect.ref, _at(body, effect.resource_version))
+        case Delete(ref=ref, uid=uid):
+            return Request("delete", ref, {"preconditions": {"uid": uid}, "propagationPolicy": "Background"})
+        case _:
+            raise TypeError(f"{type(effect).__name__} is not sent as a request of its own")
+
+
+class Moved(Exception):
+    """The object is gone or another one has taken its name: the outcome is a conflict, no request is sent."""
+
+
+def _manifest(ref: Ref, manifests: Mapping[Ref, Mapping[str, Any]]) -> Mapping[str, Any]:
+    if ref not in manifests:
+        raise Moved(f"{ref} does not exist any more")
+    return manifests[ref]
+
+
+def _composed(effect: CreateWorkload | UpdateWorkload, manifests: Mapping[Ref, Mapping[str, Any]]) -> dict[str, Any]:
+    job = _manifest(effect.job, manifests)
+    if job["metadata"].get("uid") != effect.job_uid:
+        raise Moved(f"{effect.job} is another object now")
+    return compose(effect.job.kind, job, effect.ref.name, effect.priority, effect.priority_class)
+
+
+def _at(body: Mapping[str, Any], version: int | None) -> Mapping[str, Any]:
+    if version is None:
+        return body
+    metadata = {**body.get("metadata", {}), "resourceVersion": str(version)}
+    return {**body, "metadata": metadata}

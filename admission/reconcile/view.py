@@ -1,0 +1,42 @@
+"""What reconcile functions may look at: a read-only window on the state."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from admission.model.configuration import Configuration
+from admission.model.job import Job
+from admission.model.kinds import Ref
+from admission.model.queues import ClusterQueue, LocalQueue, Namespace, PriorityClass, ResourceFlavor
+from admission.model.workload import Workload
+
+
+class View(Protocol):
+    """Objects as they are once what is under way has happened."""
+
+    configuration: Configuration
+
+    def cluster_queue(self, name: str) -> ClusterQueue | None: ...
+
+    def local_queue(self, namespace: str, name: str) -> LocalQueue | None: ...
+
+    def flavor(self, name: str) -> ResourceFlavor | None: ...
+
+    def namespace(self, name: str) -> Namespace | None: ...
+
+    def workload_priority_class(self, name: str) -> PriorityClass | None: ...
+
+    def pod_priority_class(self, name: str) -> PriorityClass | None:
+        """A core PriorityClass; the empty name asks for the cluster's global default."""
+        ...
+
+    def job(self, ref: Ref) -> Job | None: ...
+
+    def workload(self, ref: Ref) -> Workload | None: ...
+
+    def workloads_of(self, uid: str) -> Sequence[Workload]:
+        """Workloads that the object of this uid controls, by name."""
+        ...
+
+    def cohort_path(self, cluster_queue: str) -> str:
+        """`/root/…/queue`, for people."""
+        ...

@@ -1,0 +1,105 @@
+"""Decisions of the scheduler become writes: reservations, evictions, and what waiting people read."""
+
+from admission.model import names
+from admission.model.decisions import Admit, Decision, Hold, Preempt
+from admission.model.effects import CONSEQUENCE, DECISION, REPORT, EmitEvent
+from admission.model.names import WorkloadKey
+from admission.model.workload import Workload
+from admission.reconcile import transitions
+from admission.reconcile.workload import evicted_event, waiting_for_queue
+from admission.rules.scheduler import Scheduler
+from admission.state.flights import Flights
+from admission.state.objects import Objects
+from admission.state.timers import Timers
+from admission.state.workloads import Workloads
+
+# A wait that is over sooner is nobody's question, and writing it would cost the API server as much as an admission.
+REPORT_AFTER = 5.0
+
+_TEXTS = {
+    names.IN_CLUSTER_QUEUE: "prioritization in the ClusterQueue",
+    names.IN_COHORT_RECLAMATION: "reclamation within the cohort",
+    names.IN_COHORT_FAIR_SHARING: "Fair Sharing within the cohort",
+    names.IN_COHORT_RECLAIM_WHILE_BORROWING: "reclamation within the cohort while borrowing",
+}
+
+
+class Decisions:
+    def __init__(
+        self, objects: Objects, scheduler: Scheduler, workloads: Workloads, flights: Flights, timers: Timers
+    ) -> None:
+        self._objects = objects
+        self._scheduler = scheduler
+        self._workloads = workloads
+        self._flights = flights
+        self._timers = timers
+
+    def carry_out(self, decision: Decision, now: float) -> None:
+        match decision:
+            case Admit():
+                self._admit(decision, now)
+            case Preempt():
+                for victim in decision.victims:
+                    self._evict(victim.workload, victim.reason, decision.workload, now)
+            case Hold():
+                self.report_later(decision.workload, now)
+
+    def _admit(self, decision: Admit, now: float) -> None:
+        workload = self._current(decision.workload)
+        queue = self._objects.cluster_queue(decision.admission.cluster_queue)
+        if workload is None or queue is None:
+            return
+        after = transitions.reserve(workload, decision.admission, now, admit=not queue.checks)
+        lane = queue.name if queue.strict_fifo else ""
+        self._workloads.wish(decision.workload, after, lane, DECISION)
+        self._workloads.sync(decision.workload, now)
+        wait = max(0, int(now - workload.created))
+        reason, words = ("Admitted", "Admitted by") if after.admitted else ("QuotaReserved", "Quota reserved in")
+        message = f"{words} ClusterQueue {queue.name}, wait time since queued was {wait}s"
+        self._flights.tell(EmitEvent(workload.ref, workload.uid, "Normal", reason, message))
+
+    def _evict(self, victim: WorkloadKey, reason: str, by: WorkloadKey, now: float) -> None:
+        workload, preemptor = self._current(victim), self._current(by)
+        if workload is None or preemptor is None or workload.evicted or workload.admission is None:
+            return
+        local = self._objects.local_queue(preemptor.namespace, preemptor.queue_name)
+        path = self._objects.cohort_path
+        message = (
+            f"Preempted to accommodate a workload (UID: {preemptor.uid}, JobUID: {preemptor.job_uid or 'UNKNOWN'}) "
+            f"due to {_TEXTS[reason]}; preemptor path: {path(local.cluster_queue if local else '')}; "
+            f"preemptee path: {path(workload.admission.cluster_queue)}"
+        )
+        self._workloads.wish(victim, transitions.preempt(workload, reason, message, now), rank=CONSEQUENCE)
+        self._workloads.sync(victim, now)
+        self._flights.tell(evicted_event(workload, "Preempted", message))
+        self._flights.tell(EmitEvent(workload.ref, workload.uid, "Normal", "Preempted", message))
+
+    def report_later(self, key: WorkloadKey, now: float) -> None:
+        """What it waits for is written to its condition if it still waits in a while."""
+        self._timers.at(now + REPORT_AFTER, ("report", key))
+
+    def report(self, key: WorkloadKey, now: float) -> None:
+        """Writes why the workload waits, unless it says so already."""
+        slot = self._objects.workloads.get(key)
+        workload = slot.current if slot is not None else None
+        if slot is None or workload is None or not workload.admissible:
+            return
+        if slot.busy:
+            self.report_later(key, now)
+            return
+        queue_problem = waiting_for_queue(self._objects, workload)
+        hold = self._scheduler.last(key)
+        if queue_problem:
+            reason, message = names.INADMISSIBLE, queue_problem
+        elif hold is not None:
+            reason, message = names.PENDING, hold.message
+        else:
+            return
+        after = transitions.with_condition(workload, names.QUOTA_RESERVED, False, reason, message, now)
+        if after is not workload:
+            self._workloads.wish(key, after, rank=REPORT)
+            self._flights.tell(EmitEvent(workload.ref, workload.uid, "Warning", reason, message))
+
+    def _current(self, key: WorkloadKey) -> Workload | None:
+        slot = self._objects.workloads.get(key)
+        return slot.current if slot is not None else None

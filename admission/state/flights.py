@@ -1,0 +1,42 @@
+"""Writes under way: numbers them, remembers whom they concern, and collects them for the plan being made."""
+
+from typing import Any
+
+from admission.model.effects import REPORT, Effect, EmitEvent, Plan, Planned
+from admission.model.kinds import Ref
+from admission.state.slots import Slot
+
+
+class Flights:
+    def __init__(self) -> None:
+        self._last = 0
+        self._under_way: dict[int, Ref] = {}
+        self._out: list[Planned] = []
+        self.writes = 0  # of the plan being made; Events are no writes that anything waits for
+        self.reads: dict[Ref, None] = {}
+
+    def send(self, ref: Ref, slot: Slot[Any], effect: Effect, assumed: Any, lane: str, rank: int) -> None:
+        """A write to the object of `slot`; `assumed` as in Slot.begin."""
+        self.writes += 1
+        planned = self._number(effect, lane, rank)
+        self._under_way[planned.id] = ref
+        slot.begin(planned, assumed)
+
+    def tell(self, event: EmitEvent) -> None:
+        self._number(event, "", REPORT)
+
+    def land(self, id: int) -> Ref | None:
+        """Whom the outcome of effect `id` concerns; None for events and for effects already settled."""
+        return self._under_way.pop(id, None)
+
+    def plan(self, *, more: bool, wake_at: float | None) -> Plan:
+        """Hands out what was collected and starts anew."""
+        effects, reads = tuple(self._out), tuple(self.reads)
+        self._out, self.reads, self.writes = [], {}, 0
+        return Plan(effects, reads, more, wake_at)
+
+    def _number(self, effect: Effect, lane: str, rank: int) -> Planned:
+        self._last += 1
+        planned = Planned(self._last, effect, lane, rank)
+        self._out.append(planned)
+        return planned

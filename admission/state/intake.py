@@ -1,0 +1,190 @@
+"""Facts come in: which tables, indexes and scheduler entries a new, changed or vanished object moves, and which
+objects must be looked at again because of it."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from admission.model.job import Job
+from admission.model.kinds import Ref
+from admission.model.names import WorkloadKey
+from admission.model.queues import ClusterQueue, Cohort, LocalQueue, Namespace, PriorityClass, ResourceFlavor
+from admission.model.workload import Workload
+from admission.rules.scheduler import Scheduler
+from admission.state.objects import Objects
+from admission.state.queues import Queues
+from admission.state.slots import Slot
+from admission.state.workloads import Workloads, workload_key
+
+
+class Intake:
+    """`look_at` is told of every object whose reconcile function should run."""
+
+    def __init__(
+        self,
+        objects: Objects,
+        scheduler: Scheduler,
+        workloads: Workloads,
+        queues: Queues,
+        look_at: Callable[[Ref], None],
+    ) -> None:
+        self.now = 0.0
+        self._objects = objects
+        self._scheduler = scheduler
+        self._workloads = workloads
+        self._queues = queues
+        self._look_at = look_at
+        self._takers: dict[str, Callable[[str, Any], None]] = {
+            "Namespace": self._namespace,
+            "ResourceFlavor": self._flavor,
+            "Cohort": self._cohort,
+            "ClusterQueue": self._cluster_queue,
+            "LocalQueue": self._local_queue,
+            "PriorityClass": self._pod_priority_class,
+            "WorkloadPriorityClass": self._workload_priority_class,
+        }
+
+    def take(self, ref: Ref, value: Any | None) -> None:
+        """The object is now like this; None: it is gone. Raises KeyError for a kind that nobody here reads."""
+        if ref.kind == "Workload":
+            self._workload(workload_key(ref), value)
+        elif ref.kind in self._takers:
+            self._takers[ref.kind](f"{ref.namespace}/{ref.name}" if ref.namespace else ref.name, value)
+        else:
+            self._job(ref, value)
+
+    # --- what people write
+
+    def _namespace(self, name: str, value: Namespace | None) -> None:
+        old = _put(self._objects.namespaces, name, value)
+        if value is None:
+            self._scheduler.drop_namespace(name)
+        elif old is None or old.labels != value.labels:
+            self._scheduler.put_namespace(value)
+        else:
+            return
+        for ref in list(self._objects.jobs_where(namespace=name)):
+            self._look_at(ref)
+
+    def _flavor(self, name: str, value: ResourceFlavor | None) -> None:
+        appeared = self._objects.flavor(name) is None
+        if not _put_slot(self._objects.flavors, name, value):
+            return
+        if value is None:
+            self._scheduler.drop_flavor(name)
+        else:
+            self._scheduler.put_flavor(value)
+            self._queues.touch("ResourceFlavor", name)
+        if appeared or value is None:
+            for queue in list(self._objects.queues_with_flavor(name)):
+                self._judge(queue.name)
+
+    def _cohort(self, name: str, value: Cohort | None) -> None:
+        old = _put(self._objects.cohorts, name, value)
+        if value is None:
+            self._scheduler.drop_cohort(name)
+        elif old is None or replace(old, resource_version=value.resource_version) != value:
+            self._scheduler.put_cohort(value)
+
+    def _cluster_queue(self, name: str, value: ClusterQueue | None) -> None:
+        old = self._objects.cluster_queue(name)
+        if not _put_slot(self._objects.cluster_queues, name, value):
+            return
+        self._queues.touch("ClusterQueue", name)
+        for queue in (old, value):
+            for flavor in {one.name: None for group in (queue.groups if queue else ()) for one in group.flavors}:
+                self._queues.touch("ResourceFlavor", flavor)
+        if old is None or value is None or _spec(old) != _spec(value):
+            self._judge(name)
+
+    def _judge(self, name: str) -> None:
+        self._queues.judge(name)
+        for key in self._objects.local_queues_of(name):
+            self._requeue(key)
+
+    def _local_queue(self, key: str, value: LocalQueue | None) -> None:
+        old = self._objects.local_queue(*key.split("/", 1))
+        if not _put_slot(self._objects.local_queues, key, value):
+            return
+        self._objects.index_queue(key, old, value)
+        self._queues.touch("LocalQueue", key)
+        if old is None or value is None or _spec(old) != _spec(value):
+            self._requeue(key)
+
+    def _requeue(self, local_queue: str) -> None:
+        """Every workload of the LocalQueue is put where it now belongs."""
+        for key in self._objects.in_local_queue(local_queue):
+            self._workloads.sync(key, self.now)
+            self._look_at(_ref(key))
+
+    def _workload_priority_class(self, name: str, value: PriorityClass | None) -> None:
+        _put(self._objects.workload_priority_classes, name, value)
+        for key in self._objects.of_class(name):
+            self._look_at(_ref(key))
+        for ref in list(self._objects.jobs_where(priority_class=name)):
+            self._look_at(ref)
+
+    def _pod_priority_class(self, name: str, value: PriorityClass | None) -> None:
+        old = _put(self._objects.pod_priority_classes, name, value)
+        if old is None:  # jobs may have been waiting for it; a changed value never moves a Workload (kueue.md §2.10)
+            for ref in list(self._objects.jobs):
+                self._look_at(ref)
+
+    # --- what is queued
+
+    def _workload(self, key: WorkloadKey, value: Workload | None) -> None:
+        slot = self._objects.workloads.get(key)
+        before = slot.current if slot is not None else None
+        if not _put_slot(self._objects.workloads, key, value):
+            return
+        self.moved(key, before)
+
+    def moved(self, key: WorkloadKey, before: Workload | None) -> None:
+        """The workload is another than `before` to us: through a fact, or through the outcome of a write."""
+        self._workloads.sync(key, self.now)
+        slot = self._objects.workloads.get(key)
+        after = slot.current if slot is not None else None
+        self._look_at(_ref(key))
+        for workload in (before, after):
+            if workload is not None and workload.owner is not None:
+                self._look_at(workload.owner)
+
+    def _job(self, ref: Ref, value: Job | None) -> None:
+        slot = self._objects.jobs.get(ref)
+        old = slot.observed if slot is not None else None
+        if not _put_slot(self._objects.jobs, ref, value):
+            return
+        self._look_at(ref)
+        if value is None and old is not None:
+            for workload in self._objects.workloads_of(old.uid):
+                self._look_at(workload.ref)
+
+
+def _ref(key: WorkloadKey) -> Ref:
+    return Ref("Workload", *key.split("/", 1))
+
+
+def _spec(queue: ClusterQueue | LocalQueue) -> ClusterQueue | LocalQueue:
+    """The queue without what only our own status writes and bookkeeping move."""
+    bare = replace(queue, status=type(queue.status)(), resource_version=0)
+    return replace(bare, finalizers=()) if isinstance(bare, ClusterQueue) else bare
+
+
+def _put(table: dict[str, Any], name: str, value: Any | None) -> Any | None:
+    """The old value."""
+    old = table.get(name)
+    if value is None:
+        table.pop(name, None)
+    elif old is None or value.resource_version >= old.resource_version:
+        table[name] = value
+    return old
+
+
+def _put_slot(table: dict[Any, Slot[Any]], key: Any, value: Any | None) -> bool:
+    """False: an old fact, ignored."""
+    if value is None:
+        return table.pop(key, None) is not None
+    slot = table.get(key)
+    if slot is None:
+        slot = table[key] = Slot()
+    return slot.observe(value)

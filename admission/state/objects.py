@@ -1,0 +1,136 @@
+"""Every object we know, and the indexes that answer what reconcile functions ask (the View)."""
+
+from collections.abc import Iterator
+
+from admission.model.configuration import Configuration
+from admission.model.job import Job
+from admission.model.kinds import Ref
+from admission.model.names import WorkloadKey
+from admission.model.queues import ClusterQueue, Cohort, LocalQueue, Namespace, PriorityClass, ResourceFlavor
+from admission.model.workload import Workload
+from admission.rules.scheduler import Scheduler
+from admission.state.slots import Slot
+
+
+class Objects:
+    """Tables by name. Those that we write to hold slots, the rest plain values."""
+
+    def __init__(self, configuration: Configuration, scheduler: Scheduler) -> None:
+        self.configuration = configuration
+        self.workloads: dict[WorkloadKey, Slot[Workload]] = {}
+        self.jobs: dict[Ref, Slot[Job]] = {}
+        self.cluster_queues: dict[str, Slot[ClusterQueue]] = {}
+        self.local_queues: dict[str, Slot[LocalQueue]] = {}
+        self.flavors: dict[str, Slot[ResourceFlavor]] = {}
+        self.cohorts: dict[str, Cohort] = {}
+        self.namespaces: dict[str, Namespace] = {}
+        self.workload_priority_classes: dict[str, PriorityClass] = {}
+        self.pod_priority_classes: dict[str, PriorityClass] = {}
+        self._scheduler = scheduler
+        self._by_owner: dict[str, dict[WorkloadKey, None]] = {}
+        self._by_local_queue: dict[str, dict[WorkloadKey, None]] = {}
+        self._by_class: dict[str, dict[WorkloadKey, None]] = {}
+        self._queues_of: dict[str, dict[str, None]] = {}  # ClusterQueue -> its LocalQueues
+        self._indexed: dict[WorkloadKey, tuple[str, str, str]] = {}
+
+    # --- the View
+
+    def cluster_queue(self, name: str) -> ClusterQueue | None:
+        slot = self.cluster_queues.get(name)
+        return slot.observed if slot else None
+
+    def local_queue(self, namespace: str, name: str) -> LocalQueue | None:
+        slot = self.local_queues.get(f"{namespace}/{name}")
+        return slot.observed if slot else None
+
+    def flavor(self, name: str) -> ResourceFlavor | None:
+        slot = self.flavors.get(name)
+        return slot.observed if slot else None
+
+    def namespace(self, name: str) -> Namespace | None:
+        return self.namespaces.get(name)
+
+    def workload_priority_class(self, name: str) -> PriorityClass | None:
+        return self.workload_priority_classes.get(name)
+
+    def pod_priority_class(self, name: str) -> PriorityClass | None:
+        if name:
+            return self.pod_priority_classes.get(name)
+        defaults = [one for one in self.pod_priority_classes.values() if one.global_default]
+        return min(defaults, key=lambda one: (one.value, one.name), default=None)
+
+    def job(self, ref: Ref) -> Job | None:
+        slot = self.jobs.get(ref)
+        return slot.current if slot else None
+
+    def workload(self, ref: Ref) -> Workload | None:
+        slot = self.workloads.get(WorkloadKey(f"{ref.namespace}/{ref.name}"))
+        return slot.current if slot else None
+
+    def workloads_of(self, uid: str) -> list[Workload]:
+        found = (self.workloads[key].current for key in sorted(self._by_owner.get(uid, ())))
+        return [workload for workload in found if workload is not None]
+
+    def cohort_path(self, cluster_queue: str) -> str:
+        node = self._scheduler.tree.queue(cluster_queue)
+        names = [cluster_queue]
+        seen = set()
+        while node is not None and node.parent is not None and node.parent.name not in seen:
+            node = node.parent
+            seen.add(node.name)
+            names.append(node.name)
+        return "/" + "/".join(reversed(names))
+
+    # --- indexes
+
+    def index(self, key: WorkloadKey, workload: Workload | None) -> None:
+        """Files a workload under its owner, its LocalQueue and its priority class; None takes it out."""
+        entry = None
+        if workload is not None:
+            ref = workload.priority_class
+            by_class = ref.name if ref is not None and ref.kind == "WorkloadPriorityClass" else ""
+            entry = (workload.owner_uid, f"{workload.namespace}/{workload.queue_name}", by_class)
+        old = self._indexed.get(key)
+        if entry == old:
+            return
+        tables = (self._by_owner, self._by_local_queue, self._by_class)
+        for table, name in zip(tables, old or (), strict=False):
+            table[name].pop(key, None)
+            if not table[name]:
+                del table[name]
+        if entry is None:
+            self._indexed.pop(key, None)
+            return
+        self._indexed[key] = entry
+        for table, name in zip(tables, entry, strict=True):
+            table.setdefault(name, {})[key] = None
+
+    def index_queue(self, key: str, before: LocalQueue | None, after: LocalQueue | None) -> None:
+        if before is not None:
+            self._queues_of.get(before.cluster_queue, {}).pop(key, None)
+        if after is not None:
+            self._queues_of.setdefault(after.cluster_queue, {})[key] = None
+
+    def in_local_queue(self, key: str) -> list[WorkloadKey]:
+        return list(self._by_local_queue.get(key, ()))
+
+    def local_queues_of(self, cluster_queue: str) -> list[str]:
+        return list(self._queues_of.get(cluster_queue, ()))
+
+    def of_class(self, name: str) -> list[WorkloadKey]:
+        return list(self._by_class.get(name, ()))
+
+    def queues_with_flavor(self, flavor: str) -> Iterator[ClusterQueue]:
+        for slot in self.cluster_queues.values():
+            queue = slot.observed
+            if queue is not None and any(one.name == flavor for group in queue.groups for one in group.flavors):
+                yield queue
+
+    def jobs_where(self, namespace: str = "", priority_class: str = "") -> Iterator[Ref]:
+        """Jobs of a namespace, or of a priority class; used when either changes, which is rare."""
+        for ref, slot in self.jobs.items():
+            job = slot.observed
+            if job is None or (namespace and ref.namespace != namespace):
+                continue
+            if not priority_class or job.priority_class == priority_class:
+                yield ref

@@ -1,0 +1,105 @@
+"""Keeps scheduler and indexes in step with queues and flavors, and writes their statuses.
+
+A status is written at most once a second and queue, never without a change, and after everything that decides.
+"""
+
+from typing import Any
+
+from admission.model.effects import CONSEQUENCE, REPORT, Patch
+from admission.model.kinds import Ref
+from admission.model.queues import ClusterQueue, LocalQueue, ResourceFlavor
+from admission.reconcile.queues import (
+    cluster_queue_finalizer,
+    cluster_queue_status,
+    flavor_finalizer,
+    inactivity,
+    local_queue_status,
+)
+from admission.rules.scheduler import Scheduler
+from admission.state.flights import Flights
+from admission.state.loads import Loads
+from admission.state.objects import Objects
+from admission.state.slots import Slot
+from admission.state.timers import Timers
+
+# Kueue refreshes a queue's status a second after workload events; more often only makes the API server busy.
+STATUS_EVERY = 1.0
+
+
+class Queues:
+    def __init__(self, objects: Objects, scheduler: Scheduler, loads: Loads, flights: Flights, timers: Timers) -> None:
+        self._objects = objects
+        self._scheduler = scheduler
+        self._loads = loads
+        self._flights = flights
+        self._timers = timers
+        self._written: dict[tuple[str, str], float] = {}
+
+    def judge(self, name: str) -> None:
+        """Tells the scheduler of a ClusterQueue and whether it may admit; statuses may follow."""
+        queue = self._objects.cluster_queue(name)
+        if queue is None:
+            self._scheduler.drop_cluster_queue(name)
+        else:
+            self._scheduler.put_cluster_queue(queue, inactivity(self._objects, queue) is None)
+        self.touch("ClusterQueue", name)
+        for key in self._objects.local_queues_of(name):
+            self.touch("LocalQueue", key)
+
+    def touch(self, kind: str, name: str) -> None:
+        """Its status is looked at when the next plan is made."""
+        self._loads.touched[(kind, name)] = None
+
+    def write(self, now: float, room: int) -> bool:
+        """Sends statuses and finalizers that are due, at most `room`; True if some had to be left for the next plan."""
+        waiting = self._loads.touched
+        self._loads.touched = {}
+        left = 0
+        for kind, name in waiting:
+            slot = self._slot(kind, name)
+            if slot is None or slot.observed is None:
+                continue
+            if slot.busy:
+                continue  # looked at again when the write under way has landed
+            due = self._written.get((kind, name), now - STATUS_EVERY) + STATUS_EVERY
+            if due > now or room <= 0:
+                self._loads.touched[(kind, name)] = None
+                left += due <= now
+                self._timers.wake(max(due, now))
+                continue
+            room -= self._write_one(kind, name, slot, now)
+        return left > 0
+
+    def _slot(self, kind: str, name: str) -> Slot[Any] | None:
+        if kind == "ClusterQueue":
+            return self._objects.cluster_queues.get(name)
+        if kind == "LocalQueue":
+            return self._objects.local_queues.get(name)
+        return self._objects.flavors.get(name)
+
+    def _write_one(self, kind: str, name: str, slot: Slot[Any], now: float) -> int:
+        value = slot.current
+        if isinstance(value, ClusterQueue):
+            finalizer = cluster_queue_finalizer(value, in_use=self._loads.cluster_queue(name).reserving > 0)
+            if finalizer is not None:
+                return self._send(slot, finalizer, CONSEQUENCE)
+            load = self._loads.cluster_queue(name)
+            status, wire = cluster_queue_status(self._objects, value, load, self._scheduler.borrowed(name), now)
+        elif isinstance(value, LocalQueue):
+            status, wire = local_queue_status(self._objects, value, self._loads.local_queue(name), now)
+        elif isinstance(value, ResourceFlavor):
+            in_use = any(True for _ in self._objects.queues_with_flavor(name))
+            finalizer = flavor_finalizer(value, in_use=in_use)
+            return self._send(slot, finalizer, CONSEQUENCE) if finalizer is not None else 0
+        else:
+            return 0
+        if status == value.status:
+            return 0
+        self._written[(kind, name)] = now
+        namespace, _, bare = name.rpartition("/")
+        patch = Patch(Ref(kind, namespace, bare), {"status": wire}, "status", value.resource_version)
+        return self._send(slot, patch, REPORT)
+
+    def _send(self, slot: Slot[Any], patch: Patch, rank: int) -> int:
+        self._flights.send(patch.ref, slot, patch, None, "", rank)
+        return 1

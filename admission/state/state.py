@@ -1,0 +1,320 @@
+"""The state machine itself: see the package's docstring for how it is driven."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from admission.model.configuration import DEFAULTS, Configuration
+from admission.model.effects import CONSEQUENCE, CreateWorkload, Effect, EmitEvent, Outcome, Patch, Plan, Planned
+from admission.model.job import Job
+from admission.model.kinds import Ref
+from admission.model.names import WorkloadKey
+from admission.model.workload import Workload
+from admission.reconcile.job import reconcile_job
+from admission.reconcile.wishes import NOTHING, Wishes
+from admission.reconcile.workload import reconcile_workload
+from admission.rules.scheduler import Scheduler
+from admission.state.decide import Decisions
+from admission.state.flights import Flights
+from admission.state.intake import Intake
+from admission.state.loads import Loads
+from admission.state.objects import Objects
+from admission.state.queues import Queues
+from admission.state.slots import Slot
+from admission.state.timers import Timers
+from admission.state.workloads import Workloads, workload_key
+
+# About what 32 writers send in half a second: the loop stays alive, the lease is renewed, newcomers are seen.
+BUDGET = 256
+# A refused write is tried again after 1, 2, 4 … 60 s: its cause is a rule or an outage, and neither ends at once.
+RETRY_FIRST, RETRY_LAST = 1.0, 60.0
+# A Workload that we made and no watch has told of by then is looked for: somebody may have deleted it at once.
+MISSING_AFTER = 30.0
+
+
+class State:
+    """Facts and outcomes in, plans out. Times are seconds since 1970; nothing here reads a clock."""
+
+    def __init__(self, configuration: Configuration = DEFAULTS) -> None:
+        self.scheduler = Scheduler()
+        self.objects = Objects(configuration, self.scheduler)
+        self.loads = Loads()
+        self._flights = Flights()
+        self._timers = Timers()
+        self._dirty: dict[Ref, None] = {}
+        self._creating: dict[Ref, Slot[Any]] = {}  # Workloads that were asked for and not seen yet
+        self._workloads = Workloads(self.objects, self.scheduler, self.loads, self._flights)
+        self._queues = Queues(self.objects, self.scheduler, self.loads, self._flights, self._timers)
+        self._decisions = Decisions(self.objects, self.scheduler, self._workloads, self._flights, self._timers)
+        self._intake = Intake(self.objects, self.scheduler, self._workloads, self._queues, self._look_at)
+
+    # --- inputs
+
+    def configure(self, configuration: Configuration) -> None:
+        """Settings from now on; every job is judged by them again."""
+        self.objects.configuration = configuration
+        for ref in self.objects.jobs:
+            self._look_at(ref)
+
+    def observe(self, kind: str, value: Any, *, read: bool = False) -> None:
+        """A fact: what list or watch (or, with `read`, a direct GET) said about an object."""
+        ref = _ref_of(kind, value)
+        slot = self._slot(ref)
+        if read and slot is not None and slot.doubtful and self._still_doubtful(ref, slot, value.resource_version):
+            return
+        self._intake.take(ref, value)
+        if kind == "Workload":
+            self._created(ref, value.resource_version)
+            self._workloads.carry_on(workload_key(ref))
+
+    def gone(self, ref: Ref, resource_version: int | None = None, *, read: bool = False) -> None:
+        """A fact: the object does not exist. `resource_version`: of the deletion, where a watch told it."""
+        waiting = self._creating.get(ref)
+        if read and waiting is not None:
+            self._uncreate(ref, waiting)
+        slot = self._slot(ref)
+        if slot is not None:
+            if not read and resource_version is not None and resource_version < slot.pinned:
+                return
+            if slot.flight is not None:
+                self._flights.land(slot.flight.id)
+        self._intake.take(ref, None)
+
+    def outcome(self, outcome: Outcome) -> None:
+        """What became of an effect of a plan."""
+        ref = self._flights.land(outcome.id)
+        if ref is None:
+            return
+        slot = self._slot(ref) or self._creating.get(ref)
+        if slot is None or slot.flight is None or slot.flight.id != outcome.id:
+            return
+        if ref in self._creating and slot is self._creating[ref]:
+            self._create_outcome(ref, slot, outcome)
+            return
+        before = slot.current
+        match outcome.result:
+            case "ok":
+                slot.confirm(outcome.resource_version)
+            case "unknown":
+                self._doubt(ref, slot, outcome.id)
+                return
+            case "gone":
+                self._intake.take(ref, None)
+                return
+            case "conflict":
+                slot.deny(stale=True)
+                self._flights.reads[ref] = None
+            case "aborted":
+                slot.deny()
+            case "refused":
+                self._refuse(ref, slot)
+        self._settled(ref, slot, before)
+
+    def plan(self, now: float, budget: int = BUDGET) -> Plan:
+        """What to do now: at most about `budget` writes."""
+        self._intake.now = now
+        self._wake(now)
+        self._reconcile(now, budget)
+        more = bool(self._dirty)
+        room = budget - self._flights.writes
+        if room > 0 and not more:
+            run = self.scheduler.run(now, room)
+            for decision in run.decisions:
+                self._decisions.carry_out(decision, now)
+            more = run.more or bool(self._dirty)
+        more = self._queues.write(now, max(0, budget - self._flights.writes)) or more
+        return self._flights.plan(more=more, wake_at=self._timers.next)
+
+    # --- what explain and the pages read
+
+    @property
+    def workloads(self) -> Mapping[WorkloadKey, Workload]:
+        """Every Workload as it will be once what is under way has happened."""
+        found = ((key, slot.current) for key, slot in self.objects.workloads.items())
+        return {key: workload for key, workload in found if workload is not None}
+
+    # --- outcomes
+
+    def _settled(self, ref: Ref, slot: Slot[Any], before: Any) -> None:
+        """A write has landed, well or not: whoever waited for that goes on."""
+        if ref.kind == "Workload":
+            key = workload_key(ref)
+            self._workloads.carry_on(key)
+            self._intake.moved(key, before)
+        elif ref.kind in ("ClusterQueue", "LocalQueue", "ResourceFlavor"):
+            self._queues.touch(ref.kind, f"{ref.namespace}/{ref.name}" if ref.namespace else ref.name)
+        else:
+            self._look_at(ref)
+
+    def _refuse(self, ref: Ref, slot: Slot[Any]) -> None:
+        slot.failures += 1
+        wait = min(RETRY_LAST, RETRY_FIRST * 2 ** (slot.failures - 1))
+        slot.deny(retry_at=self._intake.now + wait)
+        self._timers.at(self._intake.now + wait, ("retry", ref))
+
+    def _doubt(self, ref: Ref, slot: Slot[Any], id: int) -> None:
+        """No answer came: it stays assumed, and nothing else is written, until a read settles it."""
+        slot.doubtful = True
+        self._flights.reads[ref] = None
+        if ref.kind == "Workload" and slot.current is not None:
+            self._intake.moved(workload_key(ref), slot.current)
+
+    def _still_doubtful(self, ref: Ref, slot: Slot[Any], version: int) -> bool:
+        """The object is as it was before the write, so that write may still arrive: the same one is sent again, and
+        whichever comes first makes the other fail. Anything newer has made it impossible."""
+        planned = slot.flight
+        if planned is None or not isinstance(planned.effect, Patch):
+            return self._land(slot)
+        if planned.effect.resource_version != version:
+            return self._land(slot)
+        slot.doubtful = False
+        self._flights.send(ref, slot, planned.effect, slot.assumed, planned.lane, planned.rank)
+        return True
+
+    def _land(self, slot: Slot[Any]) -> bool:
+        """A read has settled what became of the write."""
+        if slot.flight is not None:
+            self._flights.land(slot.flight.id)
+        slot.deny()
+        return False
+
+    # --- creating Workloads
+
+    def _create_outcome(self, ref: Ref, slot: Slot[Any], outcome: Outcome) -> None:
+        match outcome.result:
+            case "ok":
+                slot.confirm(outcome.resource_version)
+                seen = self._slot(ref)
+                if seen is not None and seen.observed is not None:
+                    self._created(ref, seen.observed.resource_version)
+                self._timers.at(self._intake.now + MISSING_AFTER, ("missing", ref))
+            case "conflict" | "unknown":
+                slot.doubtful = True
+                self._flights.reads[ref] = None
+            case "refused":
+                self._refuse(ref, slot)
+            case _:
+                self._uncreate(ref, slot)
+
+    def _created(self, ref: Ref, version: int) -> None:
+        """The Workload has been seen: it exists, whoever made it."""
+        slot = self._creating.get(ref)
+        if slot is not None and version >= slot.pinned and (slot.pinned or slot.doubtful):
+            self._uncreate(ref, slot)
+
+    def _uncreate(self, ref: Ref, slot: Slot[Any]) -> None:
+        if slot.flight is not None:
+            self._flights.land(slot.flight.id)
+        del self._creating[ref]
+        if isinstance(slot.observed, _Owner):
+            self._look_at(slot.observed.job)
+
+    # --- the plan
+
+    def _look_at(self, ref: Ref) -> None:
+        self._dirty[ref] = None
+
+    def _wake(self, now: float) -> None:
+        for what in self._timers.due(now):
+            match what:
+                case ("report", key):
+                    self._decisions.report(WorkloadKey(str(key)), now)
+                case ("retry", Ref() as ref):
+                    self._retry(ref)
+                case ("missing", Ref() as ref):
+                    if ref in self._creating:
+                        self._flights.reads[ref] = None
+                case Ref() as ref:
+                    self._look_at(ref)
+                    if ref.kind == "Workload":
+                        self._workloads.sync(workload_key(ref), now)
+
+    def _retry(self, ref: Ref) -> None:
+        slot = self._slot(ref)
+        if slot is not None:
+            slot.retry_at = None
+            self._settled(ref, slot, slot.current)
+        elif ref in self._creating:
+            self._uncreate(ref, self._creating[ref])
+
+    def _reconcile(self, now: float, budget: int) -> None:
+        while self._dirty and self._flights.writes < budget:
+            ref = next(iter(self._dirty))
+            del self._dirty[ref]
+            slot = self._slot(ref)
+            if slot is None or slot.busy or slot.current is None:
+                continue  # gone, or looked at again when the write under way has landed
+            wishes = self._wishes(ref, slot.current, now)
+            self._grant(ref, slot, wishes, now)
+
+    def _wishes(self, ref: Ref, value: Any, now: float) -> Wishes:
+        if isinstance(value, Workload):
+            if value.admissible:
+                self._decisions.report_later(value.key, now)
+            return reconcile_workload(self.objects, value, now)
+        return reconcile_job(self.objects, value, now) if isinstance(value, Job) else NOTHING
+
+    def _grant(self, ref: Ref, slot: Slot[Any], wishes: Wishes, now: float) -> None:
+        if wishes.wake_at is not None:
+            self._timers.at(wishes.wake_at, ref)
+        sent = wishes.workload is None and not wishes.effects
+        if wishes.workload is not None:
+            key = wishes.workload.key
+            if not self.objects.workloads[key].busy and self._workloads.wish(key, wishes.workload):
+                self._intake.moved(key, None)
+                sent = True
+        for effect in wishes.effects:
+            sent = self._send(effect) or sent
+        if sent:
+            for event in wishes.events:
+                self._flights.tell(event)
+
+    def _send(self, effect: Effect) -> bool:
+        if isinstance(effect, EmitEvent):
+            self._flights.tell(effect)
+            return True
+        if isinstance(effect, CreateWorkload):
+            if effect.ref in self._creating:
+                return False
+            slot: Slot[Any] = Slot()
+            slot.observed = _Owner(effect.job)
+            self._creating[effect.ref] = slot
+            self._flights.send(effect.ref, slot, effect, None, "", CONSEQUENCE)
+            return True
+        found = self._slot(effect.ref)
+        if found is None or found.busy:
+            return False
+        self._flights.send(effect.ref, found, effect, None, "", CONSEQUENCE)
+        if effect.ref.kind == "Workload":
+            self._intake.moved(workload_key(effect.ref), None)
+        return True
+
+    def _slot(self, ref: Ref) -> Slot[Any] | None:
+        match ref.kind:
+            case "Workload":
+                return self.objects.workloads.get(workload_key(ref))
+            case "ClusterQueue":
+                return self.objects.cluster_queues.get(ref.name)
+            case "LocalQueue":
+                return self.objects.local_queues.get(f"{ref.namespace}/{ref.name}")
+            case "ResourceFlavor":
+                return self.objects.flavors.get(ref.name)
+            case _:
+                return self.objects.jobs.get(ref)
+
+
+class _Owner:
+    """Stands for the job in the slot of a Workload that does not exist yet."""
+
+    resource_version = -1
+
+    def __init__(self, job: Ref) -> None:
+        self.job = job
+
+
+def _ref_of(kind: str, value: Any) -> Ref:
+    if isinstance(value, Job):
+        return value.ref
+    return Ref(kind, getattr(value, "namespace", ""), value.name)
+
+
+__all__ = ["BUDGET", "Planned", "State"]

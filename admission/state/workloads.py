@@ -1,0 +1,130 @@
+"""Keeps scheduler, totals and indexes in step with every Workload, and writes what is wished for them.
+
+The quota law is kept here: usage counts from the moment a reservation is planned, and ends only when its release is
+confirmed. A decision about a workload that cannot be written just now waits in its slot, and falls if a newer fact
+comes first.
+"""
+
+from admission.model import names
+from admission.model.effects import CONSEQUENCE, Patch
+from admission.model.kinds import Ref
+from admission.model.names import WorkloadKey
+from admission.model.workload import Workload
+from admission.reconcile.status import status_patch
+from admission.reconcile.usage import usage_of
+from admission.rules.scheduler import Scheduler
+from admission.state.flights import Flights
+from admission.state.loads import Loads, Share
+from admission.state.objects import Objects
+from admission.state.slots import Slot
+
+
+class Workloads:
+    def __init__(self, objects: Objects, scheduler: Scheduler, loads: Loads, flights: Flights) -> None:
+        self._objects = objects
+        self._scheduler = scheduler
+        self._loads = loads
+        self._flights = flights
+
+    def wish(self, key: WorkloadKey, after: Workload, lane: str = "", rank: int = CONSEQUENCE) -> bool:
+        """The status that the workload should have; written now, or after the write that is under way.
+
+        False: it has that status already.
+        """
+        slot = self._objects.workloads[key]
+        before = slot.current
+        if before is None:
+            return False
+        if slot.busy:
+            slot.wanted, slot.wanted_rank = after, (lane, rank)
+            return True
+        body = status_patch(before, after)
+        if body:
+            patch = Patch(after.ref, body, "status", before.resource_version)
+            self._flights.send(after.ref, slot, patch, after, lane, rank)
+        return bool(body)
+
+    def carry_on(self, key: WorkloadKey) -> None:
+        """The write under way has landed, or its echo came: send what has been wished for since."""
+        slot = self._objects.workloads.get(key)
+        if slot is None:
+            return
+        after, (lane, rank) = slot.wanted, slot.wanted_rank
+        if after is not None and not slot.busy:
+            slot.wanted = None
+            self.wish(key, after, lane, rank)
+
+    def sync(self, key: WorkloadKey, now: float) -> None:
+        """Tells scheduler, totals and indexes what the workload is now."""
+        slot = self._objects.workloads.get(key)
+        current = slot.current if slot is not None else None
+        self._objects.index(key, current)
+        if slot is None or current is None:
+            self._scheduler.remove(key)
+            self._release(key, now)
+            self._loads.put(key, None)
+            return
+        holder = holder_of(slot)
+        if holder is not None:
+            self._scheduler.remove(key)
+            self._scheduler.charge(holder, usage_of(holder))
+        else:
+            self._release(key, now)
+            queue = self._queue_to_wait_in(slot, current, now)
+            if queue:
+                self._scheduler.push(current, queue, now)
+            else:
+                self._scheduler.remove(key)
+        self._loads.put(key, self._share(current, holder))
+
+    def _release(self, key: WorkloadKey, now: float) -> None:
+        if self._scheduler.holds(key):
+            self._scheduler.release(key, now)
+
+    def _queue_to_wait_in(self, slot: Slot[Workload], workload: Workload, now: float) -> str:
+        """The ClusterQueue in whose queue it belongs, or "" while it belongs in none."""
+        if not workload.admissible:
+            return ""
+        if workload.requeue_at is not None and workload.requeue_at > now:
+            return ""
+        requeued = workload.conditions.get(names.REQUEUED)
+        if requeued is not None and not requeued.true:
+            return ""
+        local = self._objects.local_queue(workload.namespace, workload.queue_name)
+        if local is None or local.deleting or local.stop_policy != "None":
+            return ""
+        queue = self._objects.cluster_queue(local.cluster_queue)
+        if slot.retry_at is not None and not (queue is not None and queue.strict_fifo):
+            return ""  # refused a moment ago; only in a strict queue does it keep its place, and the others waiting
+        return local.cluster_queue
+
+    def _share(self, workload: Workload, holder: Workload | None) -> Share | None:
+        local_key = f"{workload.namespace}/{workload.queue_name}"
+        if holder is not None and holder.admission is not None:
+            queue = holder.admission.cluster_queue
+            return Share(local_key, queue, False, holder.admitted, usage_of(holder))
+        if not workload.admissible:
+            return None
+        local = self._objects.local_queue(workload.namespace, workload.queue_name)
+        if local is None or local.stop_policy != "None":
+            return None
+        return Share(local_key, local.cluster_queue, True, False)
+
+
+def holder_of(slot: Slot[Workload]) -> Workload | None:
+    """The newest known form of the workload that holds quota and is not certain to have let go of it."""
+    for value in (slot.wanted, slot.assumed if slot.flight is not None or _ahead(slot) else None, slot.observed):
+        if value is not None and value.holds_quota:
+            return value
+        if value is not None and value is slot.assumed and slot.flight is None:
+            return None  # confirmed: what was observed before it is the past
+    return None
+
+
+def _ahead(slot: Slot[Workload]) -> bool:
+    observed = slot.observed
+    return slot.assumed is not None and (observed is None or observed.resource_version < slot.pinned)
+
+
+def workload_key(ref: Ref) -> WorkloadKey:
+    return names.workload_key(ref.namespace, ref.name)
