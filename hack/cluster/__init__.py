@@ -8,8 +8,9 @@ There is no kubelet: KWOK plays the nodes. So pods run nothing, and webhooks are
 
 from hack.cluster.api import Api, Refused
 from hack.cluster.cluster import Cluster
+from hack.cluster.components import Extra
 from hack.cluster.errors import BuildFailed, HackError, StartFailed
 from hack.cluster.pools import Pool
 from hack.cluster.processes import Usage
 
-__all__ = ["Api", "BuildFailed", "Cluster", "HackError", "Pool", "Refused", "StartFailed", "Usage"]
+__all__ = ["Api", "BuildFailed", "Cluster", "Extra", "HackError", "Pool", "Refused", "StartFailed", "Usage"]

@@ -12,7 +12,7 @@ from hack.cluster import bringup, processes, state, wait
 from hack.cluster.api import Api
 from hack.cluster.bringup import Wish
 from hack.cluster.components import NOTHING, Extra
-from hack.cluster.errors import HackError, StartFailed
+from hack.cluster.errors import HackError
 from hack.cluster.pools import Pool
 from hack.cluster.processes import Process, Usage
 from hack.cluster.state import State
@@ -157,12 +157,6 @@ class Cluster:
     def until(self, look: Callable[[], bool], what: str) -> None:
         """Wait for a condition; StartFailed as soon as a component dies, or when it takes too long."""
         bringup.until(self._state, look, what)
-
-    def check(self) -> None:
-        """Raise StartFailed with the log's end if a component has died."""
-        for process in self._state.components:
-            if not process.alive:
-                raise StartFailed(bringup.obituary(self.folder, process.name))
 
     def stop(self) -> None:
         """End every process, wait till they are gone, remove the folder. Harmless when done twice."""

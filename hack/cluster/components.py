@@ -103,6 +103,7 @@ def apiserver(pki: Path, ports: Ports, extra: Extra) -> list[str]:
         f"{pki}/front-proxy.crt",
         "--proxy-client-key-file",
         f"{pki}/front-proxy.key",
+        "--endpoint-reconciler-type=none",  # it would try to publish a loopback address every 10 s, and be refused
         "--enable-aggregator-routing",
         *extra.gates,
         *extra.apiserver,

@@ -30,6 +30,8 @@ class Port:
         """Let go: the server that is about to start may have it. Harmless when done twice."""
         self._socket.close()
 
+    __del__ = release  # what a failed start did not use
+
 
 def _hold() -> tuple[socket.socket, int]:
     highest = int(_RANGE.read_text().split()[0]) - 1

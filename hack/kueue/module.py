@@ -9,8 +9,8 @@ MODULE = "sigs.k8s.io/kueue"
 _GO = Path(__file__).parent / "go" / "kueue"
 _STAMP = ("sigs.k8s.io/kueue/pkg/version.GitVersion={version}",)
 
-MANAGER = Tool("kueue", _GO, f"{MODULE}/cmd/kueue", MODULE, _STAMP, 280)
-KUEUECTL = Tool("kueuectl", _GO, f"{MODULE}/cmd/kueuectl", MODULE, _STAMP, 25)
+MANAGER = Tool("kueue", _GO, f"{MODULE}/cmd/kueue", MODULE, _STAMP, 290)
+KUEUECTL = Tool("kueuectl", _GO, f"{MODULE}/cmd/kueuectl", MODULE, _STAMP, 20)
 ALL = (MANAGER, KUEUECTL)
 
 
