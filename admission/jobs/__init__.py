@@ -1,0 +1,27 @@
+"""Job kinds, and the registry of readers: the first floor that knows one for every watched kind."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from admission.jobs.registry import JOB_KINDS
+from admission.readers.cluster_queue import read_cluster_queue
+from admission.readers.cohort import read_cohort
+from admission.readers.flavor import read_flavor
+from admission.readers.local_queue import read_local_queue
+from admission.readers.namespace import read_namespace
+from admission.readers.priority_class import read_priority_class
+from admission.readers.workload import read_workload
+
+__all__ = ["JOB_KINDS", "READERS"]
+
+# One reader per kind of admission.model.kinds.WATCHED: the object as JSON -> the value that the core keeps of it.
+READERS: dict[str, Callable[[Mapping[str, Any]], object]] = {
+    "Namespace": read_namespace,
+    "ResourceFlavor": read_flavor,
+    "Cohort": read_cohort,
+    "ClusterQueue": read_cluster_queue,
+    "LocalQueue": read_local_queue,
+    "PriorityClass": read_priority_class,
+    "WorkloadPriorityClass": read_priority_class,
+    "Workload": read_workload,
+} | {kind: descriptor.read for kind, descriptor in JOB_KINDS.items()}

@@ -1,10 +1,14 @@
 """A job of any kind, as its descriptor reads it: what the core needs to queue, start, stop and finish it."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from admission.model.kinds import Ref
 from admission.model.workload import PodSet
+
+
+_NO_COUNTS: Mapping[str, int] = {}
 
 
 class JobEnd(NamedTuple):
@@ -34,6 +38,7 @@ class Job:
     maximum_execution_seconds: int | None = None
     prebuilt_workload: str = ""
     gated_by: str = ""
+    reclaimable: Mapping[str, int] = field(default_factory=lambda: _NO_COUNTS)  # pods not needed again, by pod set
     owner: Ref | None = None  # controlling owner, whatever its kind (kind may be unknown to KINDS)
     owner_uid: str = ""
     problem: str = ""  # why no Workload can be made of it, or ""

@@ -32,6 +32,7 @@ class Toleration(NamedTuple):
     operator: str  # Equal or Exists, never empty
     value: str
     effect: str  # "" tolerates every effect
+    seconds: int | None = None  # tolerationSeconds
 
     def tolerates(self, taint: "Taint") -> bool:
         """As the scheduler judges it: an empty key with Exists tolerates everything."""

@@ -83,4 +83,5 @@ def read_toleration(wire: Mapping[str, Any]) -> Toleration:
         operator=word(wire.get("operator")) or "Equal",
         value=word(wire.get("value")),
         effect=word(wire.get("effect")),
+        seconds=maybe_integer(wire.get("tolerationSeconds")),
     )

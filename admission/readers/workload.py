@@ -78,10 +78,11 @@ def read_admission(value: object, pod_sets: tuple[PodSet, ...]) -> Admission | N
 
 
 def _assignment(wire: Mapping[str, Any], whole: int) -> PodSetAssignment:
+    usage = mapping(wire.get("resourceUsage"))
     return PodSetAssignment(
         name=word(wire.get("name"), "main"),
         flavors=strings(wire.get("flavors")),
-        usage={word(name): read_amount(name, stated) or 0 for name, stated in mapping(wire.get("resourceUsage")).items()},
+        usage={word(resource): read_amount(resource, stated) or 0 for resource, stated in usage.items()},
         count=max(integer(wire.get("count"), whole), 0),
     )
 

@@ -1,0 +1,146 @@
+"""batch/v1 Job: one pod set, suspended by `spec.suspend`.
+
+Stopping takes three writes, since the API server lets nobody touch the template of a suspended job whose
+`status.startTime` is still set: suspend and mark, forget the start, restore and unmark.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from admission.jobs.descriptor import Manifest
+from admission.jobs.indexes import indexes_below
+from admission.jobs.merge_patch import difference
+from admission.jobs.templates import PermanentProblem, restored, started, submitted
+from admission.model import names
+from admission.model.effects import PodSetInfo
+from admission.model.job import Job, JobEnd
+from admission.model.kinds import Ref
+from admission.readers.metadata import read_conditions, read_metadata, read_owner
+from admission.readers.narrow import entries, integer, items, mapping, maybe_integer, text
+from admission.readers.pod_set import pod_set
+
+MAIN = "main"
+# What the job controller puts on the template; only the modern name label says nothing about one run.
+_GENERATED_LABELS = ("controller-uid", "batch.kubernetes.io/controller-uid", "job-name")
+_MANAGED_LABELS = (*_GENERATED_LABELS, "batch.kubernetes.io/job-name")
+
+
+def read(manifest: Manifest) -> Job:
+    meta = read_metadata(manifest)
+    spec, status = mapping(manifest.get("spec")), mapping(manifest.get("status"))
+    owner = read_owner(manifest)
+    main = pod_set(MAIN, spec.get("template"), _count(spec), _min_count(manifest))
+    return Job(
+        ref=Ref("Job", meta.namespace, meta.name),
+        uid=meta.uid,
+        resource_version=meta.resource_version,
+        created=meta.created,
+        pod_sets=(main,),
+        generation=meta.generation,
+        deleting=meta.deleting,
+        suspended=spec.get("suspend") is True,
+        stopping=meta.annotations.get(names.STOPPING) == "true",
+        started=text(status.get("startTime")) != "",
+        active=integer(status.get("active")) != 0,
+        end=_end(status),
+        pods_ready=_ready(status) >= main.count,
+        queue_name=meta.labels.get(names.QUEUE_NAME, ""),
+        priority_class=meta.labels.get(names.PRIORITY_CLASS, ""),
+        maximum_execution_seconds=positive(meta.labels.get(names.MAX_EXEC_TIME)),
+        prebuilt_workload=meta.labels.get(names.PREBUILT_WORKLOAD) or meta.annotations.get(names.PREBUILT_WORKLOAD, ""),
+        gated_by=meta.annotations.get(names.ADMISSION_GATED_BY, ""),
+        reclaimable=_reclaimable(spec, status),
+        owner=owner.ref if owner else None,
+        owner_uid=owner.uid if owner else "",
+        problem="" if isinstance(spec.get("template"), Mapping) else "spec.template: Required value",
+    )
+
+
+def pod_sets(manifest: Manifest) -> list[dict[str, Any]]:
+    spec = mapping(manifest.get("spec"))
+    entry: dict[str, Any] = {
+        "name": MAIN,
+        "count": _count(spec),
+        "template": submitted(mapping(spec.get("template")), _GENERATED_LABELS),
+    }
+    least = _min_count(manifest)
+    return [entry if least is None else {**entry, "minCount": least}]
+
+
+def start(manifest: Manifest, infos: Sequence[PodSetInfo]) -> dict[str, Any]:
+    if len(infos) != 1:
+        raise PermanentProblem(f"invalid podset infos: expecting 1 podset, got {len(infos)}")
+    spec = mapping(manifest.get("spec"))
+    wanted = {**spec, "template": started(mapping(spec.get("template")), infos[0]), **_sized(manifest, infos[0].count)}
+    return {"spec": {**difference(spec, wanted), "suspend": False}}
+
+
+def suspend() -> dict[str, Any]:
+    return {"spec": {"suspend": True}, "metadata": {"annotations": {names.STOPPING: "true"}}}
+
+
+def forget_start() -> dict[str, Any]:
+    return {"status": {"startTime": None}}
+
+
+def restore(manifest: Manifest, workload: Manifest | None) -> dict[str, Any]:
+    patch: dict[str, Any] = {"metadata": {"annotations": {names.STOPPING: None}}}
+    originals = entries(mapping(mapping(workload).get("spec")).get("podSets"))
+    if len(originals) != 1:  # not the Workload of this job as it is now: whose fields would they be?
+        return patch
+    spec, original = mapping(manifest.get("spec")), mapping(originals[0].get("template"))
+    template = restored(mapping(spec.get("template")), original, _MANAGED_LABELS)
+    wanted = {**spec, "template": template, **_sized(manifest, integer(originals[0].get("count"), 1))}
+    return {**patch, "spec": {**difference(spec, wanted), "suspend": True}}
+
+
+def _count(spec: Mapping[str, Any]) -> int:
+    parallelism = integer(spec.get("parallelism"), 1)
+    return max(min(parallelism, integer(spec.get("completions"), parallelism)), 0)
+
+
+def _min_count(manifest: Manifest) -> int | None:
+    return positive(_annotations(manifest).get(names.MIN_PARALLELISM))
+
+
+def _sized(manifest: Manifest, count: int) -> dict[str, int]:
+    """Fields that follow the number of admitted pods: none, unless the job accepts fewer than it asks for."""
+    if _min_count(manifest) is None:
+        return {}
+    together = _annotations(manifest).get(names.COMPLETIONS_EQUAL_PARALLELISM) == "true"
+    return {"parallelism": count, "completions": count} if together else {"parallelism": count}
+
+
+def _annotations(manifest: Manifest) -> Mapping[str, Any]:
+    return mapping(mapping(manifest.get("metadata")).get("annotations"))
+
+
+def positive(value: object) -> int | None:
+    """A whole number above 0 in a label or annotation; None for anything else."""
+    stated = text(value)
+    return int(stated) or None if stated.isascii() and stated.isdigit() and len(stated) <= 10 else None
+
+
+def _end(status: Mapping[str, Any]) -> JobEnd | None:
+    for condition in read_conditions(status.get("conditions")).values():
+        if condition.type in ("Complete", "Failed") and condition.true:
+            return JobEnd(condition.type == "Complete", condition.message)
+    return None
+
+
+def _ready(status: Mapping[str, Any]) -> int:
+    leaving = items(mapping(status.get("uncountedTerminatedPods")).get("succeeded"))
+    return integer(status.get("succeeded")) + integer(status.get("ready")) + len(leaving)
+
+
+def _reclaimable(spec: Mapping[str, Any], status: Mapping[str, Any]) -> dict[str, int]:
+    """Pods of a parallel job that will not be needed again, as so few completions are left."""
+    parallelism = integer(spec.get("parallelism"), 1)
+    completions = maybe_integer(spec.get("completions"))
+    done = integer(status.get("succeeded"))
+    if completions is not None and spec.get("completionMode") == "Indexed":
+        done = indexes_below(completions, status.get("completedIndexes"), status.get("failedIndexes"))
+    if parallelism <= 1 or done <= 0:
+        return {}
+    left = max((parallelism if completions is None else completions) - done, 0)
+    return {MAIN: parallelism - left} if left < parallelism else {}

@@ -1,0 +1,123 @@
+"""The Workload of a job: its name, its manifest, and whether one still fits the job."""
+
+import hashlib
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from admission.api.field_errors import too_many
+from admission.jobs.descriptor import Manifest
+from admission.jobs.registry import JOB_KINDS
+from admission.jobs.templates import PermanentProblem
+from admission.model import names
+from admission.model.job import Job
+from admission.model.kinds import KINDS
+from admission.model.workload import PodSet, Workload
+
+_LONGEST_NAME = 253  # a DNS subdomain
+_HASH = 5  # hex digits that tell apart jobs of one name over time, as in Kueue
+_MOST_POD_SETS = 18
+_LABEL_VALUE = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?")
+
+
+def workload_name(kind: str, name: str, uid: str) -> str:
+    """The name of the Workload of one job. `kind` is a key of KINDS."""
+    described = KINDS[kind]
+    prefix = f"{described.kind.lower()}-{name}"[: _LONGEST_NAME - _HASH - 1]
+    owner = "\n".join((described.kind, described.group, name, uid))
+    return f"{prefix}-{hashlib.sha1(owner.encode(), usedforsecurity=False).hexdigest()[:_HASH]}"
+
+
+def compose(
+    kind: str,
+    job: Manifest,
+    name: str,
+    priority: int = 0,
+    priority_class: tuple[str, str, str] | None = None,
+) -> dict[str, Any]:
+    """The Workload `name` for a job's manifest. `priority_class`: group, kind, name.
+
+    Raises PermanentProblem when no Workload can hold the job.
+    """
+    read = JOB_KINDS[kind].read(job)
+    pod_sets = JOB_KINDS[kind].pod_sets(job)
+    if len(pod_sets) > _MOST_POD_SETS:
+        raise PermanentProblem(str(too_many("spec.podSets", len(pod_sets), _MOST_POD_SETS)))
+    metadata: dict[str, Any] = {
+        "name": name,
+        "namespace": read.ref.namespace,
+        "finalizers": [names.IN_USE],
+        "ownerReferences": [_controller(kind, read)],
+    }
+    if read.uid and is_label_value(read.uid):
+        metadata["labels"] = {names.JOB_UID: read.uid}
+    if read.gated_by:
+        metadata["annotations"] = {names.ADMISSION_GATED_BY: read.gated_by}
+    spec: dict[str, Any] = {
+        "active": True,
+        "podSets": pod_sets,
+        "priority": priority,
+        "queueName": read.queue_name,
+    }
+    if priority_class is not None:
+        spec["priorityClassRef"] = dict(zip(("group", "kind", "name"), priority_class, strict=True))
+    if read.maximum_execution_seconds is not None:
+        spec["maximumExecutionTimeSeconds"] = read.maximum_execution_seconds
+    described = KINDS["Workload"]
+    return {"apiVersion": described.api_version, "kind": described.kind, "metadata": metadata, "spec": spec}
+
+
+def equivalent(job: Job, workload: Workload) -> bool:
+    """Whether the Workload still says what the job asks for (kueue.md §6.3).
+
+    One that holds quota may describe the job as started: with injected tolerations, and with fewer pods where it was
+    admitted partially.
+    """
+    if workload.owner != job.ref or workload.owner_uid != job.uid:
+        return False
+    if workload.maximum_execution_seconds != job.maximum_execution_seconds:
+        return False
+    if len(workload.pod_sets) != len(job.pod_sets):
+        return False
+    pairs = list(zip(job.pod_sets, workload.pod_sets, strict=True))
+    if workload.holds_quota:
+        assert workload.admission is not None
+        counts = {assignment.name: assignment.count for assignment in workload.admission.assignments}
+        if all(_runs_as(asked, kept, counts, workload.admitted) for asked, kept in pairs):
+            return True
+        if not job.suspended:
+            return False
+    return all(_same(asked, kept) for asked, kept in pairs)
+
+
+def is_label_value(value: str) -> bool:
+    """Whether Kubernetes takes it as the value of a label."""
+    return len(value) <= 63 and _LABEL_VALUE.fullmatch(value) is not None
+
+
+def _runs_as(asked: PodSet, kept: PodSet, counts: Mapping[str, int], admitted: bool) -> bool:
+    count = kept.count if kept.min_count is None else counts.get(kept.name, kept.count)
+    if (asked.count, asked.min_count, asked.shape) != (count, kept.min_count, kept.shape):
+        return False
+    return admitted or asked.tolerations[: len(kept.tolerations)] == kept.tolerations
+
+
+def _same(asked: PodSet, kept: PodSet) -> bool:
+    return (asked.count, asked.min_count, asked.shape, asked.tolerations) == (
+        kept.count,
+        kept.min_count,
+        kept.shape,
+        kept.tolerations,
+    )
+
+
+def _controller(kind: str, job: Job) -> dict[str, Any]:
+    described = KINDS[kind]
+    return {
+        "apiVersion": described.api_version,
+        "kind": described.kind,
+        "name": job.ref.name,
+        "uid": job.uid,
+        "controller": True,
+        "blockOwnerDeletion": True,
+    }
