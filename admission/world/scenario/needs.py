@@ -1,0 +1,79 @@
+"""What a scenario asks of a runner beyond core queueing, and which of it this runner lacks."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from admission.model.names import MIN_PARALLELISM
+from admission.world.scenario.file_form import ScenarioFile
+from admission.world.scenario.naming import group_of
+
+_CORE_GROUPS = ("", "batch", "kueue.x-k8s.io", "scheduling.k8s.io", "node.k8s.io")
+_GROUP_NEEDS = {
+    "leaderworkerset.x-k8s.io": "leaderworkerset",
+    "batch.volcano.sh": "volcano-job",
+    "scheduling.volcano.sh": "volcano-queue",
+    "scheduling.run.ai": "kai-queue",
+    "scheduling.sigs.k8s.io": "elasticquota",
+    "config.koordinator.sh": "colocationprofile",
+}
+_OP_NEEDS = {
+    "start-replicas": "replicas", "kill-leader": "faults", "restart-controller": "faults",
+    "conflict-injector": "faults", "forbid-reads": "faults", "rotate-serving-cert": "live-only", "fake-rm": "yarn",
+}  # fmt: skip
+BY_CHOICE = frozenset({"live-only", "offline-only"})  # no manifest shows these
+
+# What is run here of the things that `needs` can name.
+_SUPPORTED = frozenset({"offline-only", "faults"})
+_UNSUPPORTED_OPS = {"kill-leader": "op kill-leader"}
+
+
+def needs_of(form: ScenarioFile) -> set[str]:
+    """The needs that objects and events of the file show."""
+    needs = {_OP_NEEDS[event.op] for event in form.events if event.op in _OP_NEEDS}
+    for manifest in form.objects:
+        group, kind, meta = group_of(manifest), manifest["kind"], manifest["metadata"]
+        labels, notes = meta.get("labels") or {}, meta.get("annotations") or {}
+        if group in _GROUP_NEEDS:
+            needs.add(_GROUP_NEEDS[group])
+        elif group not in _CORE_GROUPS:
+            needs.add(f"jobs:{kind}")
+        if kind in ("LimitRange", "RuntimeClass"):
+            needs.add(kind.lower())
+        if manifest["apiVersion"] == "kueue.x-k8s.io/v1beta1":
+            needs.add("conversion")
+        if kind == "Pod":
+            needs.update(_pod_needs(labels, notes))
+        if "koordinator.sh/qosClass" in labels:
+            needs.add("qos")
+    return needs
+
+
+def _pod_needs(labels: Mapping[str, Any], notes: Mapping[str, Any]) -> Iterator[str]:
+    if "kueue.x-k8s.io/queue-name" in labels:
+        yield "pods"
+    if "kueue.x-k8s.io/pod-group-name" in labels or "kueue.x-k8s.io/pod-group-total-count" in notes:
+        yield "podgroups"
+
+
+def lacking(form: ScenarioFile) -> list[str]:
+    """What the file needs and this runner does not have, named for people; empty: it can be run."""
+    missing = sorted(set(form.needs) - _SUPPORTED)
+    missing += [_UNSUPPORTED_OPS[op] for op in sorted({e.op for e in form.events} & _UNSUPPORTED_OPS.keys())]
+    missing += [f"config: {key}" for key in sorted((form.config.model_extra or {}) if form.config else ())]
+    for manifest in form.objects:
+        missing += _in_manifest(manifest)
+    return list(dict.fromkeys(missing))
+
+
+def _in_manifest(manifest: Mapping[str, Any]) -> Iterator[str]:
+    kind, spec = manifest["kind"], manifest.get("spec") or {}
+    if kind == "AdmissionCheck" or spec.get("admissionChecks") or spec.get("admissionChecksStrategy"):
+        yield "AdmissionCheck"
+    if kind in ("ClusterQueue", "Cohort", "LocalQueue") and spec.get("fairSharing"):
+        yield "fair sharing"
+    if kind == "Topology" or (kind == "ResourceFlavor" and spec.get("topologyName")):
+        yield "topology"
+    notes = manifest["metadata"].get("annotations") or {}
+    partial = any("minCount" in pod_set for pod_set in spec.get("podSets") or () if isinstance(pod_set, Mapping))
+    if MIN_PARALLELISM in notes or (kind == "Workload" and partial):
+        yield "partial admission"
