@@ -4,8 +4,8 @@ Each step is one request, so a crash between any two leaves a state from which t
 """
 
 from collections.abc import Iterable
-from dataclasses import replace
 
+from admission.jobs import JOB_KINDS
 from admission.jobs.workload import equivalent, workload_name
 from admission.model import names
 from admission.model.effects import (
@@ -20,7 +20,7 @@ from admission.model.effects import (
     UpdateWorkload,
 )
 from admission.model.job import Job
-from admission.model.kinds import KINDS, Ref
+from admission.model.kinds import Ref
 from admission.model.workload import Toleration, Workload
 from admission.reconcile import transitions
 from admission.reconcile.priority import priority_of
@@ -124,7 +124,7 @@ def _without_workload(view: View, job: Job, now: float) -> Wishes:
     found = priority_of(view, job)
     if isinstance(found, EmitEvent):
         return Wishes(events=(found,))
-    ref = Ref("Workload", job.ref.namespace, workload_name(KINDS[job.ref.kind].kind, job.ref.name, job.uid))
+    ref = Ref("Workload", job.ref.namespace, workload_name(job.ref.kind, job.ref.name, job.uid))
     event = EmitEvent(job.ref, job.uid, "Normal", "CreatedWorkload", f"Created Workload: {ref.namespace}/{ref.name}")
     return Wishes(effects=(CreateWorkload(ref, job.ref, job.uid, found.value, found.ref),), events=(event,))
 
@@ -178,13 +178,13 @@ def _leave(job: Job, workload: Workload, now: float) -> Wishes:
 
 def _stop(job: Job) -> tuple[Effect, ...]:
     """The first of three writes: the template can be restored only once startTime is gone (kueue.md §6.6)."""
-    body = {"spec": {"suspend": True}, "metadata": {"annotations": {names.STOPPING: "true"}}}
-    return (Patch(job.ref, body, resource_version=job.resource_version),)
+    return (Patch(job.ref, JOB_KINDS[job.ref.kind].suspend(), resource_version=job.resource_version),)
 
 
 def _finish_stopping(job: Job, owned: Iterable[Workload]) -> Effect:
-    if job.started:
-        return Patch(job.ref, {"status": {"startTime": None}}, "status", job.resource_version)
+    forget = JOB_KINDS[job.ref.kind].forget_start() if job.started else None
+    if forget is not None:
+        return Patch(job.ref, forget, "status", job.resource_version)
     originals = [workload for workload in owned if len(workload.pod_sets) == len(job.pod_sets)]
     workload = originals[0].ref if len(originals) == 1 else None
     return RestoreJob(job.ref, workload, job.resource_version)
@@ -227,16 +227,3 @@ def _start(view: View, job: Job, workload: Workload) -> Wishes:
     )
     start = StartJob(job.ref, workload.ref, tuple(infos), job.resource_version)
     return Wishes(effects=(start,), events=(event,))
-
-
-def after_effect(job: Job, effect: Effect) -> Job:
-    """The job as it will be once the effect is done: what State assumes meanwhile."""
-    match effect:
-        case StartJob():
-            return replace(job, suspended=False)
-        case RestoreJob():
-            return replace(job, stopping=False, suspended=True)
-        case Patch(subresource="status"):
-            return replace(job, started=False)
-        case _:
-            return replace(job, suspended=False, stopping=True)

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from admission.jobs import JOB_KINDS
+from admission.jobs.templates import PermanentProblem
 from admission.jobs.workload import compose
-from admission.model import names
 from admission.model.effects import (
     CreateWorkload,
     Delete,
@@ -54,9 +54,10 @@ def needs(effect: Effect) -> tuple[Ref, ...]:
 
 
 def render(effect: Effect, manifests: Mapping[Ref, Mapping[str, Any]]) -> Request:
-    """The request of an effect. Raises Moved when a manifest is not the object that the effect was planned for.
+    """The request of an effect. `manifests` holds what `needs` named; a missing object is simply not in it.
 
-    `manifests` holds what `needs` named; a missing object is simply not in it.
+    Raises Moved when a manifest is not the object that the effect was planned for (outcome: conflict), Impossible when
+    what is asked contradicts the manifest and always will (outcome: impossible).
     """
     match effect:
         case Patch(ref=ref, body=body, subresource=subresource, resource_version=version):
@@ -70,16 +71,16 @@ def render(effect: Effect, manifests: Mapping[Ref, Mapping[str, Any]]) -> Reques
             return Request("patch", effect.ref, _at({"spec": spec}, effect.resource_version))
         case StartJob():
             job = _manifest(effect.ref, manifests)
-            body = JOB_KINDS[effect.ref.kind].start(job, effect.infos)
+            try:
+                body = JOB_KINDS[effect.ref.kind].start(job, effect.infos)
+            except PermanentProblem as problem:
+                raise Impossible(str(problem)) from problem
             return Request("patch", effect.ref, _at(body, effect.resource_version))
         case RestoreJob():
             job = _manifest(effect.ref, manifests)
             kind = JOB_KINDS[effect.ref.kind]
-            if effect.workload is not None and effect.workload in manifests:
-                body = kind.restore(job, manifests[effect.workload])
-            else:
-                body = {"metadata": {"annotations": {names.STOPPING: None}}}
-            return Request("patch", effect.ref, _at(body, effect.resource_version))
+            workload = manifests.get(effect.workload) if effect.workload is not None else None
+            return Request("patch", effect.ref, _at(kind.restore(job, workload), effect.resource_version))
         case Delete(ref=ref, uid=uid):
             return Request("delete", ref, {"preconditions": {"uid": uid}, "propagationPolicy": "Background"})
         case _:
@@ -88,6 +89,10 @@ def render(effect: Effect, manifests: Mapping[Ref, Mapping[str, Any]]) -> Reques
 
 class Moved(Exception):
     """The object is gone or another one has taken its name: the outcome is a conflict, no request is sent."""
+
+
+class Impossible(Exception):
+    """The effect contradicts the object for good; the message says how."""
 
 
 def _manifest(ref: Ref, manifests: Mapping[Ref, Mapping[str, Any]]) -> Mapping[str, Any]:
@@ -100,7 +105,10 @@ def _composed(effect: CreateWorkload | UpdateWorkload, manifests: Mapping[Ref, M
     job = _manifest(effect.job, manifests)
     if job["metadata"].get("uid") != effect.job_uid:
         raise Moved(f"{effect.job} is another object now")
-    return compose(effect.job.kind, job, effect.ref.name, effect.priority, effect.priority_class)
+    try:
+        return compose(effect.job.kind, job, effect.ref.name, effect.priority, effect.priority_class)
+    except PermanentProblem as problem:
+        raise Impossible(str(problem)) from problem
 
 
 def _at(body: Mapping[str, Any], version: int | None) -> Mapping[str, Any]:

@@ -4,11 +4,22 @@ from collections.abc import Mapping
 from typing import Any
 
 from admission.model.configuration import DEFAULTS, Configuration
-from admission.model.effects import CONSEQUENCE, CreateWorkload, Effect, EmitEvent, Outcome, Patch, Plan, Planned
+from admission.model.effects import (
+    CONSEQUENCE,
+    CreateWorkload,
+    Effect,
+    EmitEvent,
+    Outcome,
+    Patch,
+    Plan,
+    Planned,
+    StartJob,
+)
 from admission.model.job import Job
 from admission.model.kinds import Ref
 from admission.model.names import WorkloadKey
 from admission.model.workload import Workload
+from admission.reconcile import transitions
 from admission.reconcile.job import reconcile_job
 from admission.reconcile.wishes import NOTHING, Wishes
 from admission.reconcile.workload import reconcile_workload
@@ -90,7 +101,7 @@ class State:
         if ref in self._creating and slot is self._creating[ref]:
             self._create_outcome(ref, slot, outcome)
             return
-        before = slot.current
+        before, effect = slot.current, slot.flight.effect
         match outcome.result:
             case "ok":
                 slot.confirm(outcome.resource_version)
@@ -107,6 +118,9 @@ class State:
                 slot.deny()
             case "refused":
                 self._refuse(ref, slot)
+            case "impossible":
+                slot.deny()
+                self._give_up(effect, outcome.message)
         self._settled(ref, slot, before)
 
     def plan(self, now: float, budget: int = BUDGET) -> Plan:
@@ -151,6 +165,14 @@ class State:
         slot.deny(retry_at=self._intake.now + wait)
         self._timers.at(self._intake.now + wait, ("retry", ref))
 
+    def _give_up(self, effect: Effect, message: str) -> None:
+        """A job that can never be started with its admission ends its Workload (kueue.md §6.2 step 16)."""
+        workload = self.objects.workload(effect.workload) if isinstance(effect, StartJob) else None
+        if workload is not None:
+            after = transitions.finish_because(workload, "FailedToStart", message, self._intake.now)
+            self._workloads.wish(workload.key, after)
+            self._intake.moved(workload.key, workload)
+
     def _doubt(self, ref: Ref, slot: Slot[Any], id: int) -> None:
         """No answer came: it stays assumed, and nothing else is written, until a read settles it."""
         slot.doubtful = True
@@ -190,7 +212,7 @@ class State:
             case "conflict" | "unknown":
                 slot.doubtful = True
                 self._flights.reads[ref] = None
-            case "refused":
+            case "refused" | "impossible":
                 self._refuse(ref, slot)
             case _:
                 self._uncreate(ref, slot)
