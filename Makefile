@@ -1,18 +1,64 @@
-# The manual is `make help`.
+# The manual is `make help`. Everything a target needs, it installs: a virtual environment in .venv with pinned
+# packages, and (for the live parts) a control plane built from Go modules into the user's cache.
 PY := .venv/bin/python
+PYTEST := $(PY) -m pytest
+DEMO ?= university
 .DEFAULT_GOAL := help
-.PHONY: help run test lint
+.PHONY: help setup run test test-core test-live test-all lint cluster cluster-down kueue kueue-down demo bench-peer budgets
 
 help: ## this page
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-.venv/ready: pyproject.toml
+setup: .venv/ready ## the virtual environment, with pinned packages
+
+.venv/ready: pyproject.toml requirements.lock
+	@command -v python3 >/dev/null || { echo "python3 is missing: install Python 3.11 or newer"; exit 2; }
+	@python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed, this is $$(python3 -V)"; exit 2; }
+	@python3 -c 'import venv, ensurepip' 2>/dev/null || { echo "Python's venv module is missing: install python3-venv"; exit 2; }
 	python3 -m venv .venv
-	$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(PY) -m pip install --quiet --disable-pip-version-check --constraint requirements.lock --editable '.[dev]'
 	@touch $@
 
-test: .venv/ready ## the core and live tests
-	$(PY) -m pytest tests/core tests/webhooks
+run: .venv/ready ## simulate the example university: queues, timeline, who waits and why (no cluster needed)
+	.venv/bin/lockgate simulate examples/university
 
-lint: .venv/ready ## ruff, mypy, import contracts
-	.venv/bin/ruff check . && .venv/bin/ruff format --check . && .venv/bin/mypy && .venv/bin/lint-imports
+test: .venv/ready ## core and live tests; builds the control plane on first use (about 11 minutes on 2 cores)
+	$(PYTEST) -q tests/core tests/webhooks tests/shell tests/budgets -n 2
+	$(PYTEST) -q tests/live
+
+test-core: .venv/ready ## only what needs no cluster
+	$(PYTEST) -q tests/core tests/webhooks tests/shell tests/budgets -n 2
+
+test-live: .venv/ready ## only what needs a real control plane
+	$(PYTEST) -q tests/live
+
+test-all: .venv/ready ## the whole of every tier: all seeds, all kills, full sizes, the real Kueue
+	$(PYTEST) -q tests/core tests/webhooks tests/shell tests/budgets -m "long or not long"
+	$(PYTEST) -q tests/live tests/peer -m "long or not long"
+
+lint: .venv/ready ## ruff, mypy strict, import contracts
+	.venv/bin/ruff check .
+	.venv/bin/ruff format --check .
+	.venv/bin/mypy
+	.venv/bin/lint-imports
+
+cluster: .venv/ready ## a real control plane with KWOK nodes on loopback; prints its kubeconfig
+	$(PY) -m hack.cluster up
+
+cluster-down: .venv/ready ## stop it and remove its state
+	$(PY) -m hack.cluster down
+
+kueue: .venv/ready ## the real Kueue manager on such a control plane
+	$(PY) -m hack.kueue up
+
+kueue-down: .venv/ready ## stop it
+	$(PY) -m hack.kueue down
+
+demo: .venv/ready ## the example live: cluster up, webhooks and controller, jobs held, admitted, preempted, finished
+	$(PY) -m hack.demo examples/$(DEMO)
+
+bench-peer: .venv/ready ## Lockgate against the real Kueue, back to back, with the mix of Kueue's benchmark
+	$(PY) -m hack.bench
+
+budgets: .venv/ready ## how the cost of a decision grows
+	$(PY) -m tests.budgets.growth
