@@ -91,6 +91,7 @@ class Reflector:
         self._known: dict[tuple[str, str], tuple[int, str]] = {}  # namespace, name -> version, uid
         self._at = 0  # the version up to which everything was told
         self._wait = FIRST_WAIT
+        self.listed_from = float("-inf")  # when (steady clock) the last complete list was asked for
 
     async def deltas(self) -> AsyncIterator[Delta]:
         """For ever; failures are logged and waited out."""
@@ -98,9 +99,10 @@ class Reflector:
         while True:
             try:
                 if not listed:
+                    began = self._clock.steady()
                     async for delta in self._list():
                         yield delta
-                    listed = True
+                    listed, self.listed_from = True, began
                     self._wait = FIRST_WAIT
                     yield Synced(self.kind)
                 async for delta in self._watch():

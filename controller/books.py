@@ -1,0 +1,134 @@
+"""The API server's news, read into State: one reflector and one reader per kind.
+
+A manifest lives only as long as its reader looks at it: what stays is the reader's value, without pod templates.
+The first lists come one kind after another in the order of `model.kinds.WATCHED`, so that queues are known before
+workloads, and workloads before the jobs that own them.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from admission.model.kinds import KINDS, WATCHED, Ref
+from admission.state.state import State
+from controller.kit import metrics
+from controller.kit.clock import SYSTEM, Clock
+from controller.kit.logs import Log
+from controller.kube.client import Client
+from controller.kube.errors import NotFound
+from controller.kube.reflector import Changed, Delta, Gone, Missing, Reflector, Synced
+
+Reader = Callable[[dict[str, Any]], object]
+
+log = Log("books")
+
+
+class Books:
+    """`changed` is set after every fact that State was told."""
+
+    def __init__(
+        self,
+        client: Client,
+        state: State,
+        readers: Mapping[str, Reader],
+        changed: asyncio.Event,
+        *,
+        kinds: tuple[str, ...] = WATCHED,
+        clock: Clock = SYSTEM,
+    ) -> None:
+        self._client = client
+        self._state = state
+        self._readers = readers
+        self._changed = changed
+        self._kinds = kinds
+        self._reflectors = {kind: Reflector(client, kind, clock=clock) for kind in kinds}
+        self._synced = {kind: asyncio.Event() for kind in kinds}
+        self._followers: dict[str, asyncio.Task[None]] = {}
+        self._group: asyncio.TaskGroup | None = None
+        self._complain = dict.fromkeys(kinds, True)
+        self._counts = {kind: metrics.WATCH_EVENTS.labels(kind) for kind in kinds}
+
+    @property
+    def synced(self) -> bool:
+        """Every kind's list is complete."""
+        return all(event.is_set() for event in self._synced.values())
+
+    def missing(self) -> list[str]:
+        """Kinds whose list is not complete."""
+        return [kind for kind, event in self._synced.items() if not event.is_set()]
+
+    async def run(self) -> None:
+        """Keep State in step, for ever."""
+        async with asyncio.TaskGroup() as self._group:
+            for kind in self._kinds:
+                self._follow(kind)
+                await self._synced[kind].wait()
+            log.info("in step with the API server", kinds=len(self._kinds))
+
+    async def fresh(self, since: float) -> None:
+        """Return once every list was asked for after `since` (steady clock): what we know is no older than that."""
+        for event in self._synced.values():
+            await event.wait()
+        for kind, reflector in self._reflectors.items():
+            if reflector.listed_from < since:
+                self._followers[kind].cancel()
+                await asyncio.wait([self._followers[kind]])
+                self._synced[kind].clear()
+                self._follow(kind)
+                await self._synced[kind].wait()
+
+    async def look(self, ref: Ref) -> None:
+        """GET one object and tell State, to settle a doubt. Raises ApiError."""
+        metrics.READS.labels(ref.kind).inc()
+        try:
+            manifest = await self._client.get(ref)
+        except NotFound:
+            self._state.gone(ref, read=True)
+        else:
+            self._observe(ref, manifest, read=True)
+        self._changed.set()
+
+    def _follow(self, kind: str) -> None:
+        assert self._group is not None, "run() comes first"
+        self._followers[kind] = self._group.create_task(self._tell_all(kind), name=f"books of {kind}")
+
+    async def _tell_all(self, kind: str) -> None:
+        async for delta in self._reflectors[kind].deltas():
+            self._tell(kind, delta)
+
+    def _tell(self, kind: str, delta: Delta) -> None:
+        match delta:
+            case Changed(ref, manifest, _):
+                self._counts[kind].inc()
+                self._observe(ref, manifest)
+            case Gone(ref, version):
+                self._counts[kind].inc()
+                self._state.gone(ref, version)
+            case Synced():
+                self._complain[kind] = True
+                self._synced[kind].set()
+            case Missing():
+                self._note_missing(kind)
+                return
+        self._changed.set()
+
+    def _observe(self, ref: Ref, manifest: dict[str, Any], *, read: bool = False) -> None:
+        try:
+            value = self._readers[ref.kind](manifest)
+        except Exception:
+            # One object that nobody can read must not stop everybody's jobs. What was known of it stays.
+            metrics.UNREADABLE.labels(ref.kind).inc()
+            log.exception("cannot read an object; it is left as it was known", object=str(ref))
+            return
+        self._state.observe(ref.kind, value, read=read)
+
+    def _note_missing(self, kind: str) -> None:
+        if self._complain[kind]:
+            self._complain[kind] = False
+            served = KINDS[kind]
+            log.warning(
+                "waiting for a kind that the API server does not serve; install it with `lockgate crds | kubectl apply "
+                "--server-side -f -`",
+                kind=kind,
+                api_version=served.api_version,
+            )

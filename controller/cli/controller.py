@@ -1,0 +1,82 @@
+"""`lockgate controller`: the process that queues, admits and preempts."""
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from controller.cli.complaint import Complaint
+
+_LEADER = "Leader election"
+
+
+def command(
+    kubeconfig: Annotated[
+        Path | None, typer.Option(help="Credentials; default: $KUBECONFIG, ~/.kube/config, or the pod's account.")
+    ] = None,
+    config: Annotated[Path | None, typer.Option(help="A Kueue Configuration file; flags win over it.")] = None,
+    namespace: Annotated[str | None, typer.Option(help="Where Lockgate itself lives: its Lease is there.")] = None,
+    metrics_bind: Annotated[str | None, typer.Option(help="HOST:PORT of /metrics; 0: none. [default: :8080]")] = None,
+    health_bind: Annotated[
+        str | None, typer.Option(help="HOST:PORT of /healthz and /readyz; 0: none. [default: :8081]")
+    ] = None,
+    leader_elect: Annotated[
+        bool | None,
+        typer.Option(
+            "--leader-elect/--no-leader-elect", help="Only the holder of the Lease writes.", rich_help_panel=_LEADER
+        ),
+    ] = None,
+    leader_elect_lease_duration: Annotated[
+        float | None, typer.Option(help="Seconds of silence after which others take over.", rich_help_panel=_LEADER)
+    ] = None,
+    leader_elect_renew_deadline: Annotated[
+        float | None,
+        typer.Option(help="Seconds without renewal after which a leader stops.", rich_help_panel=_LEADER),
+    ] = None,
+    leader_elect_retry_period: Annotated[
+        float | None, typer.Option(help="Seconds between attempts.", rich_help_panel=_LEADER)
+    ] = None,
+    log_level: Annotated[str, typer.Option(help="debug, info, warning or error.")] = "info",
+) -> None:
+    """Run the controller: queues, admission, preemption."""
+    # Imported here: they cost half a second that `--help` and a mistyped flag need not wait for.
+    from controller import app
+    from controller.kit import logs, probes
+    from controller.kube.client import NoCredentials
+    from controller.kube.configuration import BadConfiguration, Settings, read_settings
+
+    if log_level not in ("debug", "info", "warning", "error"):
+        raise Complaint(f"--log-level {log_level!r}: write debug, info, warning or error")
+    try:
+        settings = read_settings(config) if config else Settings()
+        timings = replace(
+            settings.timings,
+            **_given(
+                lease=leader_elect_lease_duration,
+                deadline=leader_elect_renew_deadline,
+                retry=leader_elect_retry_period,
+            ),
+        )
+        settings = replace(
+            settings,
+            core=replace(settings.core, **_given(namespace=namespace)),
+            timings=timings,
+            **_given(leader_elect=leader_elect, metrics_bind=metrics_bind, health_bind=health_bind),
+        )
+        for where in (settings.metrics_bind, settings.health_bind):
+            if where != probes.OFF:
+                probes.address(where)
+    except (BadConfiguration, ValueError) as error:
+        raise Complaint(str(error)) from error
+    logs.start(log_level.upper())
+    try:
+        asyncio.run(app.run(settings, str(kubeconfig) if kubeconfig else None))
+    except NoCredentials as error:
+        raise Complaint(str(error)) from error
+
+
+def _given(**flags: object) -> dict[str, object]:
+    """Those that were set."""
+    return {name: value for name, value in flags.items() if value is not None}

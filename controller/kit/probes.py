@@ -1,0 +1,62 @@
+"""Small HTTP pages for machines: is it alive, is it ready, what does it count."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+
+from aiohttp import web
+
+from controller.kit import metrics
+from controller.kit.logs import Log
+
+log = Log("kit.probes")
+
+OFF = "0"  # as an address: don't serve; controller-runtime's spelling
+
+
+class BadAddress(ValueError):
+    """Not a HOST:PORT; the message says what is."""
+
+
+def address(text: str) -> tuple[str, int]:
+    """`:8081`, `127.0.0.1:8081`, `[::1]:8081`. Raises BadAddress."""
+    host, colon, port = text.rpartition(":")
+    if not colon or not port.isdigit() or int(port) > 65535:
+        raise BadAddress(f"{text!r} is not an address: write HOST:PORT or :PORT, or 0 for none")
+    return host.strip("[]") or "0.0.0.0", int(port)
+
+
+Page = Callable[[], tuple[bool, str]]
+
+
+@asynccontextmanager
+async def served(where: str, pages: Mapping[str, Page], *, with_metrics: bool = False) -> AsyncIterator[None]:
+    """Serve while inside. A page answers 200 or 503 with its text."""
+    if where == OFF:
+        yield
+        return
+    app = web.Application()
+    for path, page in pages.items():
+        app.router.add_get(path, _handler(page))
+    if with_metrics:
+        app.router.add_get("/metrics", _metrics)
+    runner = web.AppRunner(app, access_log=None)
+    await runner.setup()
+    try:
+        host, port = address(where)
+        await web.TCPSite(runner, host, port).start()
+        log.info("serving", address=str(runner.addresses[0]), pages=[*pages, *(["/metrics"] if with_metrics else [])])
+        yield
+    finally:
+        await runner.cleanup()
+
+
+def _handler(page: Page) -> Callable[[web.Request], Awaitable[web.Response]]:
+    async def answer(_: web.Request) -> web.Response:
+        good, text = page()
+        return web.Response(status=200 if good else 503, text=text + "\n")
+
+    return answer
+
+
+async def _metrics(_: web.Request) -> web.Response:
+    return web.Response(body=metrics.page(), headers={"Content-Type": "text/plain; version=0.0.4; charset=utf-8"})

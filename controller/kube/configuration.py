@@ -1,0 +1,133 @@
+"""Kueue's Configuration file, as far as it means something here.
+
+A key that would do nothing is an error: whoever sets it expects an effect. Keys and defaults are Kueue's.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from admission.model.configuration import Configuration
+from admission.model.durations import BadDuration, duration
+from admission.model.selectors import read_selector
+from controller.kube.lease import NAME, Timings
+from controller.kube.writer import BURST, RATE
+
+
+class BadConfiguration(ValueError):
+    """The message names file, key and remedy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the file says: to the core, and to the processes around it."""
+
+    core: Configuration = field(default_factory=Configuration)
+    leader_elect: bool = True
+    lease_name: str = NAME
+    lease_namespace: str = ""  # "": the core's namespace
+    timings: Timings = field(default_factory=Timings)
+    requests_per_second: float = RATE
+    request_burst: int = BURST
+    health_bind: str = ":8081"
+    metrics_bind: str = ":8080"  # plain HTTP; Kueue's :8443 is HTTPS with its own authorisation
+
+
+def read_settings(path: Path) -> Settings:
+    """Raises BadConfiguration."""
+    try:
+        content = yaml.safe_load(path.read_text())
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise BadConfiguration(f"{path}: cannot be read: {error}") from error
+    if not isinstance(content, dict):
+        raise BadConfiguration(f"{path}: must be one YAML object of kind Configuration")
+    try:
+        return _settings(_Keys(content))
+    except (ValueError, TypeError) as error:
+        raise BadConfiguration(f"{path}: {error}") from error
+
+
+class _Keys:
+    """A mapping that is taken apart key by key; what is left over at the end is unknown."""
+
+    def __init__(self, content: Any, where: str = "") -> None:
+        if content is not None and not isinstance(content, Mapping):
+            raise ValueError(f"{where or 'the file'} must be a mapping, not {type(content).__name__}")
+        self._left = dict(content or {})
+        self._where = where
+
+    def take(self, key: str, kind: type | tuple[type, ...], default: Any) -> Any:
+        value = self._left.pop(key, None)
+        if value is None:
+            return default
+        if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+            raise ValueError(f"{self._name(key)}: {value!r} is not a {_KIND_NAMES[kind]}")
+        return value
+
+    def seconds(self, key: str, default: float) -> float:
+        text = self.take(key, str, None)
+        try:
+            return default if text is None else duration(text)
+        except BadDuration as error:
+            raise ValueError(f"{self._name(key)}: {error}") from error
+
+    def part(self, key: str) -> "_Keys":
+        return _Keys(self._left.pop(key, None), self._name(key))
+
+    def end(self) -> None:
+        if self._left:
+            keys = ", ".join(self._name(key) for key in sorted(map(str, self._left)))
+            raise ValueError(f"{keys}: unknown, or without effect in this version; remove it")
+
+    def _name(self, key: str) -> str:
+        return f"{self._where}.{key}" if self._where else key
+
+
+_KIND_NAMES: Mapping[Any, str] = {
+    str: "string",
+    bool: "boolean",
+    int: "whole number",
+    (int, float): "number",
+    dict: "mapping",
+}
+
+
+def _settings(keys: _Keys) -> Settings:
+    kind = keys.take("kind", str, "Configuration")
+    version = keys.take("apiVersion", str, "config.kueue.x-k8s.io/v1beta2")
+    if kind != "Configuration" or not version.startswith("config.kueue.x-k8s.io/"):
+        raise ValueError(f"is a {version} {kind}, not a config.kueue.x-k8s.io Configuration")
+    usual = Settings()
+    core = replace(
+        usual.core,
+        namespace=keys.take("namespace", str, usual.core.namespace),
+        manage_jobs_without_queue_name=keys.take("manageJobsWithoutQueueName", bool, False),
+    )
+    selector = keys.take("managedJobsNamespaceSelector", dict, None)
+    if selector is not None:
+        read = read_selector(selector)
+        assert read is not None, "only null selects nothing"
+        core = replace(core, managed_jobs_namespace_selector=read)
+    lease, connection = keys.part("leaderElection"), keys.part("clientConnection")
+    health, metrics = keys.part("health"), keys.part("metrics")
+    settings = Settings(
+        core=core,
+        leader_elect=lease.take("leaderElect", bool, usual.leader_elect),
+        lease_name=lease.take("resourceName", str, usual.lease_name),
+        lease_namespace=lease.take("resourceNamespace", str, ""),
+        timings=Timings(
+            lease=lease.seconds("leaseDuration", usual.timings.lease),
+            deadline=lease.seconds("renewDeadline", usual.timings.deadline),
+            retry=lease.seconds("retryPeriod", usual.timings.retry),
+        ),
+        requests_per_second=float(connection.take("qps", (int, float), usual.requests_per_second)),
+        request_burst=connection.take("burst", int, usual.request_burst),
+        health_bind=health.take("healthProbeBindAddress", str, usual.health_bind),
+        metrics_bind=metrics.take("bindAddress", str, usual.metrics_bind),
+    )
+    for part in (lease, connection, health, metrics, keys):
+        part.end()
+    return settings
