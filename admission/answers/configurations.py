@@ -26,6 +26,7 @@ _SYSTEM = ("kube-node-lease", "kube-public", "kube-system")
 
 _LABELS = "(has({0}.metadata.labels) ? {0}.metadata.labels : {{}})"
 _ANNOTATIONS = "(has({0}.metadata.annotations) ? {0}.metadata.annotations : {{}})"
+_PODS = "[{0}.spec.parallelism, has({0}.spec.completions) ? {0}.spec.completions : -1]"
 _SUSPENDED = "(has({0}.spec.suspend) && {0}.spec.suspend)"
 _CREATES = "request.operation == 'CREATE'"
 _NAMES_QUEUE = f"has({{0}}.metadata.labels) && '{QUEUE_NAME}' in {{0}}.metadata.labels"
@@ -47,17 +48,20 @@ _IS_NEW_OR_RELEASED: Condition = (
 )
 _JOB_CHANGED: Condition = (
     "changes-what-is-checked",
-    f"{_CREATES} || {_LABELS.format('object')} != {_LABELS.format('oldObject')}"
-    f" || {_ANNOTATIONS.format('object')} != {_ANNOTATIONS.format('oldObject')}"
-    " || object.spec.parallelism != oldObject.spec.parallelism"
-    " || (has(object.spec.completions) ? object.spec.completions : -1)"
-    " != (has(oldObject.spec.completions) ? oldObject.spec.completions : -1)",
+    " || ".join(
+        (
+            _CREATES,
+            *(f"{part.format('object')} != {part.format('oldObject')}" for part in (_LABELS, _ANNOTATIONS, _PODS)),
+        )
+    ),
 )
-_SPEC_CHANGED: Condition = ("changes-its-spec", f"{_CREATES} || object.spec != oldObject.spec")
+_SPEC = "(has({0}.spec) ? {0}.spec : {{}})"
+_SPEC_DIFFERS = f"{_SPEC.format('object')} != {_SPEC.format('oldObject')}"
+_ANNOTATIONS_DIFFER = f"{_ANNOTATIONS.format('object')} != {_ANNOTATIONS.format('oldObject')}"
+_SPEC_CHANGED: Condition = ("changes-its-spec", f"{_CREATES} || {_SPEC_DIFFERS}")
 _WORKLOAD_CHANGED: Condition = (
     "changes-what-is-checked",
-    f"{_CREATES} || request.subResource == 'status' || object.spec != oldObject.spec"
-    f" || {_ANNOTATIONS.format('object')} != {_ANNOTATIONS.format('oldObject')}",
+    f"{_CREATES} || request.subResource == 'status' || {_SPEC_DIFFERS} || {_ANNOTATIONS_DIFFER}",
 )
 
 

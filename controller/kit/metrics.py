@@ -25,6 +25,12 @@ PLAN_SECONDS = Histogram(
 )
 PLAN_EFFECTS = Counter("lockgate_plan_effects", "Effects that plans asked for.", registry=REGISTRY)
 UNDER_WAY = Gauge("lockgate_effects_under_way", "Effects planned and not answered yet.", registry=REGISTRY)
+REVIEWS = Counter(
+    "lockgate_webhook_reviews",
+    "Admission reviews by path and result: allowed, refused, unreadable.",
+    ["path", "result"],
+    registry=REGISTRY,
+)
 LEADS = Gauge("lockgate_leads", "1 while this replica leads.", registry=REGISTRY)
 
 

@@ -1,0 +1,79 @@
+"""HTTP requests to answers: one POST route per webhook path, limits on size and time, and never a 500.
+
+A fault of ours is answered too: as a refusal that says so, because the API server turns silence into the same
+refusal, only later and without a word.
+"""
+
+import asyncio
+
+from aiohttp import web
+
+from admission.answers import HOOKS, Answer, Request, answer
+from controller.kit import metrics
+from controller.kit.logs import Log
+from controller.kube.errors import ApiError
+from webhooks import review
+from webhooks.view import ClusterView, OwnerUnknown
+
+LARGEST_BODY = 8 * 2**20  # bytes: an object of 1.5 MiB twice, escaped at worst, and the envelope
+SECONDS = 4.0  # for the whole request: one less than the API server waits, so that it hears why
+
+log = Log("webhooks")
+
+
+def application(view: ClusterView) -> web.Application:
+    """Everything the API server may ask for."""
+    app = web.Application(client_max_size=LARGEST_BODY)
+    for hook in HOOKS:
+        app.router.add_post(hook.path, _Handler(hook.path, view))
+    return app
+
+
+class _Handler:
+    """One path."""
+
+    def __init__(self, path: str, view: ClusterView) -> None:
+        self._path = path
+        self._view = view
+        self._allowed = metrics.REVIEWS.labels(path, "allowed")
+        self._refused = metrics.REVIEWS.labels(path, "refused")
+        self._unreadable = metrics.REVIEWS.labels(path, "unreadable")
+
+    async def __call__(self, http: web.Request) -> web.Response:
+        if http.content_type != "application/json":
+            self._unreadable.inc()
+            raise web.HTTPUnsupportedMediaType(text="send the AdmissionReview as application/json\n")
+        try:
+            async with asyncio.timeout(SECONDS):
+                return await self._answered(http)
+        except TimeoutError:
+            self._unreadable.inc()
+            raise web.HTTPRequestTimeout(text=f"the review took longer than {SECONDS:g} s\n") from None
+
+    async def _answered(self, http: web.Request) -> web.Response:
+        try:
+            question = review.read(await http.read())
+        except review.BadReview as error:
+            self._unreadable.inc()
+            raise web.HTTPBadRequest(text=f"{error}\n") from None
+        said = await self._ask(question.request)
+        (self._allowed if said.allowed else self._refused).inc()
+        return web.Response(body=review.write(question.uid, said), content_type="application/json")
+
+    async def _ask(self, request: Request) -> Answer:
+        try:
+            return await ask(self._path, request, self._view)
+        except ApiError as error:
+            return Answer(False, f"an owner of the object could not be looked up, try again: {error}", code=503)
+        except Exception:
+            log.exception("no answer found", path=self._path, operation=request.operation)
+            return Answer(False, "the webhook failed on this object; its log says why", code=500)
+
+
+async def ask(path: str, request: Request, view: ClusterView) -> Answer:
+    """The answer, after fetching what it turned out to need. Raises ApiError."""
+    while True:
+        try:
+            return answer(path, request, view)
+        except OwnerUnknown as missing:
+            await view.fetch(missing)

@@ -1,0 +1,94 @@
+"""What the webhooks know of the cluster: local queues and namespaces by watching, owners of jobs by asking once.
+
+A review never waits for the watches; it may see what was true a moment ago, as any client may. Owners are fetched on
+a miss and remembered briefly.
+"""
+
+import asyncio
+from collections.abc import Coroutine, Mapping
+from typing import Any
+
+from admission.model.configuration import Configuration
+from admission.model.kinds import KINDS, Ref
+from admission.model.queues import LocalQueue, Namespace
+from admission.readers.local_queue import read_local_queue
+from admission.readers.namespace import read_namespace
+from controller.kit.clock import SYSTEM, Clock
+from controller.kube.client import Client
+from controller.kube.errors import Forbidden, NotFound
+from controller.kube.reflector import Changed, Gone, Missing, Reflector, Synced
+from controller.kube.store import Store
+
+OWNER_SECONDS = 5.0  # a job's siblings are created together; longer, and a renamed or replaced owner is misjudged
+MOST_OWNERS = 4096  # manifests of jobs, some 10 KB each
+FETCH_SECONDS = 2.0  # leaves room for two hops within the time a review has
+
+
+class OwnerUnknown(Exception):
+    """The answer needs an owner that has to be fetched first: `await view.fetch(error)`, then ask again."""
+
+    def __init__(self, ref: Ref) -> None:
+        super().__init__(str(ref))
+        self.ref = ref
+
+
+class ClusterView:
+    """`admission.answers.View` on a live cluster. `watches` must run; `synced` tells when it is complete."""
+
+    def __init__(self, client: Client, configuration: Configuration, clock: Clock = SYSTEM) -> None:
+        self.configuration = configuration
+        self.synced = asyncio.Event()
+        self._client = client
+        self._clock = clock
+        self._queues: Store[LocalQueue] = Store()
+        self._namespaces: Store[Namespace] = Store()
+        self._owners: dict[Ref, tuple[float, Mapping[str, Any] | None]] = {}
+
+    def watches(self) -> dict[str, Coroutine[Any, Any, None]]:
+        """The loops that keep it in step, by name."""
+        return {
+            "watch local queues": self._watch("LocalQueue", self._queues, read_local_queue),
+            "watch namespaces": self._watch("Namespace", self._namespaces, read_namespace),
+        }
+
+    def local_queue(self, namespace: str, name: str) -> LocalQueue | None:
+        return self._queues.get(Ref("LocalQueue", namespace, name))
+
+    def namespace_labels(self, namespace: str) -> Mapping[str, str] | None:
+        found = self._namespaces.get(Ref("Namespace", "", namespace))
+        return None if found is None else found.labels
+
+    def owner(self, namespace: str, api_version: str, kind: str, name: str) -> Mapping[str, Any] | None:
+        """Raises OwnerUnknown when it has to be fetched."""
+        served = KINDS.get(kind)
+        if served is None or served.group != api_version.rpartition("/")[0] or not namespace or not name:
+            return None
+        ref = Ref(kind, namespace, name)
+        known = self._owners.get(ref)
+        if known is None or self._clock.steady() - known[0] > OWNER_SECONDS:
+            raise OwnerUnknown(ref)
+        return known[1]
+
+    async def fetch(self, missing: OwnerUnknown) -> None:
+        """One GET. What does not exist or may not be read is remembered as absent. Raises ApiError."""
+        found: Mapping[str, Any] | None
+        try:
+            found = {"metadata": (await self._client.get(missing.ref, within=FETCH_SECONDS))["metadata"]}
+        except (NotFound, Forbidden):
+            found = None
+        self._owners.pop(missing.ref, None)
+        while len(self._owners) >= MOST_OWNERS:
+            del self._owners[next(iter(self._owners))]  # the oldest
+        self._owners[missing.ref] = (self._clock.steady(), found)
+
+    async def _watch(self, kind: str, store: Store[Any], read: Any) -> None:
+        async for delta in Reflector(self._client, kind, clock=self._clock).deltas():
+            match delta:
+                case Changed(ref, manifest, version):
+                    store.put(ref, read(manifest), version)
+                case Gone(ref, version):
+                    store.drop(ref, version)
+                case Synced() | Missing():
+                    store.synced = True
+                    if self._queues.synced and self._namespaces.synced:
+                        self.synced.set()
