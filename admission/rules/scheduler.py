@@ -1,64 +1,166 @@
 """The memory of the scheduler: who waits where, who holds what, what was tried; told what changed, it judges.
 
-Everything a decision needs lives here: the quota tree, the holders, one heap and one parked set per ClusterQueue, the
-sticky preemptors, the progress of flavor scans. `run` plays scheduling cycles on the assumed state.
+Everything a decision needs lives here: the quota tree, the holders, one line per ClusterQueue, the sticky preemptors,
+the progress of flavor scans. `run` plays scheduling cycles on the assumed state. Waking is noted at once and done
+before the next look, so that many releases between two runs cost one.
 """
 
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping
+from functools import partial
 
-from admission.model.decisions import Admit, Decision, Hold, Preempt
+from admission.model.decisions import Admit, Hold, Preempt
 from admission.model.names import WorkloadKey
 from admission.model.queues import ClusterQueue, Cohort, FlavorResource, Namespace, ResourceFlavor
 from admission.model.workload import Workload
+from admission.rules import cycle
+from admission.rules.estate import Estate
+from admission.rules.holders import Holder, Holders
+from admission.rules.nomination import look, survey
+from admission.rules.order import queue_time
+from admission.rules.queue import Queue, Waiting
+from admission.rules.rounds import Rounds, Run
+from admission.tree import Node, Tree
 
-
-class Run(NamedTuple):
-    """What a run decided, in order; `more`: the budget ended it, call again at once."""
-
-    decisions: tuple[Decision, ...]
-    more: bool
+__all__ = ["Run", "Scheduler"]
 
 
 class Scheduler:
     """Deterministic: the same calls in the same order give the same runs."""
 
-    paused: bool = False  # while True, run() looks at nobody and decides nothing
+    def __init__(self) -> None:
+        self.paused = False  # while True, run() looks at nobody and decides nothing
+        self._estate = Estate()
+        self._stirred: dict[Node, None] = {}  # roots of trees where something happened
+        self._to_wake: dict[Node, None] = {}  # roots of trees whose parked workloads get another look
+
+    @property
+    def tree(self) -> Tree:
+        return self._estate.tree
+
+    @property
+    def holders(self) -> Holders:
+        return self._estate.holders
+
+    @property
+    def queues(self) -> Mapping[str, Queue]:
+        """By name, also those that are only named by who waits."""
+        return self._estate.queues
+
+    # -- what people configure -------------------------------------------------------------------------------------
 
     def put_namespace(self, namespace: Namespace) -> None:
         """New or changed labels; wakes what is parked in queues that match it now."""
-        raise NotImplementedError
+        self._relabel(namespace.name, namespace.labels)
 
     def drop_namespace(self, name: str) -> None:
         """Its workloads match no queue any more."""
-        raise NotImplementedError
+        self._relabel(name, None)
+
+    def _relabel(self, name: str, labels: Mapping[str, str] | None) -> None:
+        estate = self._estate
+        if estate.namespaces.get(name) == labels:
+            return
+        queues = list(estate.queues.values())
+        accepted = [estate.accepts(queue, name) for queue in queues]
+        if labels is None:
+            del estate.namespaces[name]
+        else:
+            estate.namespaces[name] = labels
+        estate.era += 1
+        for queue, before in zip(queues, accepted, strict=True):
+            after = estate.accepts(queue, name)
+            if after and not before:
+                self.flush(queue.name)
+            elif before and not after:
+                self._stir(queue.name)
 
     def put_flavor(self, flavor: ResourceFlavor) -> None:
         """Wakes the queues that use it when it appears or its labels, taints or tolerations change."""
-        raise NotImplementedError
+        before = self._estate.flavors.get(flavor.name)
+        self._estate.flavors[flavor.name] = flavor
+        if before is None or (before.node_labels, before.taints, before.tolerations) != (
+            flavor.node_labels, flavor.taints, flavor.tolerations,
+        ):  # fmt: skip
+            self._flavor_changed(flavor.name)
 
     def drop_flavor(self, name: str) -> None:
         """Nothing can be assigned to it any more; wakes the queues that list it, so that they say so."""
-        raise NotImplementedError
+        if self._estate.flavors.pop(name, None) is not None:
+            self._flavor_changed(name)
+
+    def _flavor_changed(self, name: str) -> None:
+        self._estate.era += 1
+        for queue in self._estate.queues.values():
+            if queue.menu is not None and any(name in group.flavors for group in queue.menu.groups.values()):
+                self.flush(queue.name)
 
     def put_cohort(self, cohort: Cohort) -> None:
-        """Quota and parent; wakes its whole tree (the old and the new one)."""
-        raise NotImplementedError
+        """Quota and parent; wakes its whole tree, the one it leaves too."""
+        node = self.tree.cohort(cohort.name)
+        parent = node.above.name if node is not None and node.above is not None else ""
+        if node is not None and node.declared and node.quotas == cohort.quotas() and parent == cohort.parent:
+            return
+        self._reshape(node)
+        self.tree.put_cohort(cohort.name, cohort.parent, cohort.quotas())
+        self._reshaped(self.tree.cohort(cohort.name))
 
     def drop_cohort(self, name: str) -> None:
         """Its own quota and parent vanish; it lives on without them while somebody names it."""
-        raise NotImplementedError
+        self._reshape(self.tree.cohort(name))
+        self.tree.drop_cohort(name)
+        self._reshaped(self.tree.cohort(name))
 
-    def put_cluster_queue(self, queue: ClusterQueue, active: bool) -> None:
+    def put_cluster_queue(self, spec: ClusterQueue, active: bool) -> None:
         """A spec, new or changed, and whether the queue may admit; wakes its whole tree when something changed.
 
         `active` is the caller's word (stopPolicy, missing flavors, deletion). A cycle among its cohorts is seen here.
         """
-        raise NotImplementedError
+        queue = self._line(spec.name)
+        if queue.spec is not None and queue.active == active and _rules(queue.spec) == _rules(spec):
+            self._estate.respecify(queue, spec)
+            return
+        node = self.tree.queue(spec.name)
+        self._reshape(node)
+        self.tree.put_queue(spec.name, spec.cohort, spec.quotas())
+        queue.configure(spec, active)
+        if node is None:
+            node = self.tree.queue(spec.name)
+            for holder in self.holders.of(spec.name):
+                if node is not None:
+                    self.tree.add(node, holder.usage)
+        self._reshaped(self.tree.queue(spec.name))
 
     def drop_cluster_queue(self, name: str) -> None:
         """Quota and usage leave the tree; who waits keeps waiting, who holds is counted again when it comes back."""
-        raise NotImplementedError
+        queue = self._estate.queues.get(name)
+        if queue is None or queue.spec is None:
+            return
+        self._reshape(self.tree.queue(name))
+        self.tree.drop_queue(name)
+        queue.configure(None, active=False)
+        if not queue.everyone:
+            del self._estate.queues[name]
+        self._reshaped(None)
+
+    def _reshape(self, node: Node | None) -> None:
+        """Before an edge or quota of the tree changes."""
+        if node is None:
+            return
+        # An edit of a cohort can break or close a cycle, and then moves trees that it does not name.
+        ring = [node]
+        while (above := ring[-1].above) is not None and above not in ring:
+            ring.append(above)
+        for each in ring:
+            self._to_wake[each.root] = self._stirred[each.root] = None
+        self._wake()
+
+    def _reshaped(self, node: Node | None) -> None:
+        """After it: what was noted for a root that is none any more counts for the trees it became."""
+        self._estate.reshaped()
+        if node is not None:
+            self._to_wake[node.root] = self._stirred[node.root] = None
+
+    # -- who waits and who holds -----------------------------------------------------------------------------------
 
     def push(self, workload: Workload, queue: str, now: float) -> None:
         """It waits in `queue` (which need not exist yet), new or changed.
@@ -66,34 +168,111 @@ class Scheduler:
         The caller sees to it that it is admissible and its back-off has expired. A parked workload stays parked unless
         its spec, reclaimable pods, Evicted or Requeued condition changed. A holder is not queued.
         """
-        raise NotImplementedError
+        key = workload.key
+        if key in self.holders:
+            return
+        waiting = self._estate.waiting.get(key)
+        if waiting is not None and waiting.queue == queue:
+            if self._line(queue).update(waiting, workload):
+                self._stir(queue)
+            return
+        self.remove(key)
+        waiting = self._estate.waiting[key] = Waiting(workload, queue)
+        self._line(queue).join(waiting)
+        self._stir(queue)
 
     def remove(self, key: WorkloadKey) -> None:
         """It waits no longer. Unknown keys are fine."""
-        raise NotImplementedError
+        waiting = self._estate.waiting.pop(key, None)
+        if waiting is None:
+            return
+        queue = self._line(waiting.queue)
+        queue.leave(waiting)
+        self._stir(queue.name)
+        if queue.spec is None and not queue.everyone:
+            del self._estate.queues[queue.name]
 
     def charge(self, workload: Workload, usage: Mapping[FlavorResource, int]) -> None:
         """It holds `usage` in the queue of its admission from now on; again for the same key: replaces.
 
-        A queue that does not exist is fine: the usage counts from when it appears.
+        A queue that does not exist is fine: the usage counts from when it appears. Raises ValueError without admission.
         """
-        raise NotImplementedError
+        if workload.admission is None:
+            raise ValueError(f"{workload.key} holds no quota: it has no admission; release it instead")
+        self.remove(workload.key)
+        reserved = workload.conditions.get("QuotaReserved")
+        after = Holder(
+            workload.key,
+            workload.admission.cluster_queue,
+            usage,
+            workload.priority,
+            workload.uid,
+            queue_time(workload),
+            reserved.since if reserved is not None and reserved.true else None,
+            workload.evicted,
+        )
+        before = self.holders.get(workload.key)
+        if before is not None and before.queue == after.queue and before.usage == usage:
+            self._amend(before, after)
+        else:
+            self._replace(before, after)
+
+    def _amend(self, holder: Holder, after: Holder) -> None:
+        if holder == after:
+            return
+        self._estate.era += 1
+        if holder.priority != after.priority:
+            self.flush(holder.queue)
+        elif holder.evicted != after.evicted:
+            self._stir(holder.queue)
+        self._estate.holders.add(after)
+
+    def _replace(self, before: Holder | None, after: Holder) -> None:
+        if before is not None:
+            self._estate.let_go(before.key)
+            kept = before.queue == after.queue and all(after.usage.get(fr, 0) >= n for fr, n in before.usage.items())
+            if not kept:
+                self.flush(before.queue)
+        self._estate.hold(after)
+        self._stir(after.queue)
 
     def release(self, key: WorkloadKey, now: float) -> None:
         """Its quota is free; wakes what is parked in the whole tree. Unknown keys are fine."""
-        raise NotImplementedError
+        holder = self._estate.let_go(key)
+        if holder is not None:
+            self.flush(holder.queue)
 
     def flush(self, queue: str) -> None:
         """Wakes what is parked in the whole tree of `queue`."""
-        raise NotImplementedError
+        node = self.tree.queue(queue)
+        if node is not None:
+            root = node.root
+            self._to_wake[root] = self._stirred[root] = None
 
-    def holds(self, key: WorkloadKey) -> bool:
-        """Counts as usage."""
-        raise NotImplementedError
+    def _stir(self, queue: str) -> None:
+        node = self.tree.queue(queue)
+        if node is not None:
+            self._stirred[node.root] = None
 
-    def waits(self, key: WorkloadKey) -> bool:
-        """Is queued, ready or parked."""
-        raise NotImplementedError
+    def _wake(self) -> None:
+        """Do the waking that was noted."""
+        if not self._to_wake:
+            return
+        estate = self._estate
+        roots, self._to_wake = self._to_wake, {}
+        for root in roots:
+            for name in self.tree.queues_below(root):
+                queue = estate.queues.get(name)
+                if queue is not None:
+                    queue.wake(partial(estate.accepts, queue))
+
+    def _line(self, name: str) -> Queue:
+        queue = self._estate.queues.get(name)
+        if queue is None:
+            queue = self._estate.queues[name] = Queue(name)
+        return queue
+
+    # -- judging ---------------------------------------------------------------------------------------------------
 
     def run(self, now: float, budget: int, nominations: int = 2000) -> Run:
         """Cycles on the assumed state until they change nothing.
@@ -103,39 +282,85 @@ class Scheduler:
         An Admit is charged and its workload waits no longer; victims are marked evicted and keep their quota until
         `release`. When a write fails, say so by release() and push(), or for a victim by charge().
         """
-        raise NotImplementedError
-
-    def position(self, key: WorkloadKey) -> int | None:
-        """Place in its queue, 0 is the head; ready and parked alike. None: it does not wait."""
-        raise NotImplementedError
-
-    def pending(self, queue: str) -> list[WorkloadKey]:
-        """Who waits in `queue`, in order."""
-        raise NotImplementedError
-
-    def parked(self, key: WorkloadKey) -> bool:
-        """Waits set aside until something changes that could help it."""
-        raise NotImplementedError
-
-    def last(self, key: WorkloadKey) -> Hold | None:
-        """The last answer for a waiting workload; None before the first."""
-        raise NotImplementedError
+        if self.paused:
+            return Run((), False)
+        self._wake()
+        return Rounds(self._estate, self._stirred, now).run(budget, nominations)
 
     def inspect(self, key: WorkloadKey, now: float) -> Hold | Admit | Preempt:
         """What a nomination would say now, changing nothing; a Hold lists every flavor and resource.
 
         Raises KeyError when `key` does not wait.
         """
-        raise NotImplementedError
+        estate = self._estate
+        waiting = estate.waiting[key]
+        queue = estate.queues[waiting.queue]
+        if queue.spec is None:
+            return Hold(key, "Misconfigured", f"ClusterQueue {queue.name} not found", False)
+        if queue.name not in estate.active:
+            return Hold(key, "Suspended", f"ClusterQueue {queue.name} is inactive", False)
+        nomination = look(estate, queue, waiting, now)
+        verdict = cycle.alone(estate, nomination)
+        if verdict.step == cycle.ADMIT:
+            return Admit(key, nomination.assignment.admission(queue.name), nomination.assignment.borrowing)
+        if verdict.newly:
+            return Preempt(key, nomination.victims)
+        shortages = survey(estate, queue, waiting, nomination.assignment, now) if not nomination.refusal else ()
+        victims = tuple(victim.workload for victim in nomination.victims)
+        return Hold(key, verdict.reason, verdict.message, self.parked(key), shortages, victims)
+
+    # -- questions -------------------------------------------------------------------------------------------------
+
+    def holds(self, key: WorkloadKey) -> bool:
+        """Counts as usage."""
+        return key in self.holders
+
+    def waits(self, key: WorkloadKey) -> bool:
+        """Is queued, ready or parked."""
+        return key in self._estate.waiting
+
+    def position(self, key: WorkloadKey) -> int | None:
+        """Place in its queue, 0 is the head; ready and parked alike. None: it does not wait."""
+        waiting = self._estate.waiting.get(key)
+        return None if waiting is None else self._line(waiting.queue).position(waiting)
+
+    def pending(self, queue: str) -> list[WorkloadKey]:
+        """Who waits in `queue`, in order."""
+        line = self._estate.queues.get(queue)
+        return line.in_order() if line is not None else []
+
+    def parked(self, key: WorkloadKey) -> bool:
+        """Waits set aside until something changes that could help it."""
+        self._wake()
+        waiting = self._estate.waiting.get(key)
+        return waiting is not None and self._line(waiting.queue).is_parked(waiting)
+
+    def last(self, key: WorkloadKey) -> Hold | None:
+        """The last answer for a waiting workload; None before the first."""
+        waiting = self._estate.waiting.get(key)
+        return None if waiting is None else self._line(waiting.queue).last_answer(waiting)
 
     def usage(self, queue: str) -> dict[FlavorResource, int]:
-        """What the holders of `queue` hold together."""
-        raise NotImplementedError
+        """What the holders of `queue` hold together; nothing zero."""
+        node = self.tree.queue(queue)
+        return dict(node.usage) if node is not None else {}
 
     def borrowed(self, queue: str) -> dict[FlavorResource, int]:
         """The part of usage above the queue's own nominal quota; only what is above."""
-        raise NotImplementedError
+        node = self.tree.queue(queue)
+        if node is None:
+            return {}
+        over = {fr: units - node.subtree.get(fr, 0) for fr, units in node.usage.items()}
+        return {fr: units for fr, units in over.items() if units > 0}
 
     def reserving(self, queue: str) -> int:
         """How many workloads hold quota of `queue`."""
-        raise NotImplementedError
+        return len(self.holders.of(queue))
+
+
+def _rules(spec: ClusterQueue) -> Iterable[object]:
+    """The part of a spec that can change a decision."""
+    return (
+        spec.cohort, spec.groups, spec.strict_fifo, spec.namespace_selector, spec.preemption, spec.fungibility,
+        spec.weight_milli,
+    )  # fmt: skip

@@ -1,0 +1,144 @@
+"""One scheduling cycle over the heads of one quota tree: who is admitted, who preempts, who has to wait, and why.
+
+Heads were nominated against the same state; here they are taken in order, and each meets what those before it took.
+What only counts within the cycle (room kept for preemptors and for blocked heads) is undone at the end. Nothing is
+decided about heads that the budget leaves over.
+"""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from admission.model.decisions import Victim
+from admission.model.names import WorkloadKey
+from admission.model.queues import FlavorResource
+from admission.rules import flavors, reasons
+from admission.rules.estate import Estate
+from admission.rules.nomination import Nomination
+from admission.tree import Node
+from admission.tree.quota import queue_available
+
+# What becomes of a head. SKIPPED: others of this cycle came first. REFUSED: not even judged.
+ADMIT, PREEMPT, NO_FIT, NO_CANDIDATES, SKIPPED, REFUSED = range(6)
+
+
+class Verdict(NamedTuple):
+    nomination: Nomination
+    step: int
+    reason: str = ""
+    message: str = ""
+    newly: tuple[Victim, ...] = ()  # victims that nobody asked to leave before
+
+
+class Play(NamedTuple):
+    verdicts: list[Verdict]  # of the heads that came to their turn
+    cost: int  # effects: admissions and new victims
+    cut: bool  # the budget left some over
+
+
+def play(estate: Estate, nominations: Iterable[Nomination], budget: int, spent: int) -> Play:
+    """`budget` effects in the whole run, `spent` before. A single preemption beyond the budget is let through when
+    nothing else was: otherwise it would never happen."""
+    verdicts: list[Verdict] = []
+    cost, cut = 0, False
+    mark = estate.tree.mark()
+    try:
+        cycle = _Cycle(estate)
+        for nomination in sorted(nominations, key=lambda each: each.order):
+            verdict = cycle.judge(nomination)
+            price = 1 if verdict.step == ADMIT else len(verdict.newly)
+            if price and spent + cost + price > budget and spent + cost:
+                cut = True
+                break
+            cost += price
+            cycle.book(verdict)
+            verdicts.append(verdict)
+    finally:
+        estate.tree.undo(mark)
+    return Play(verdicts, cost, cut)
+
+
+class _Cycle:
+    """The state that lasts one cycle."""
+
+    def __init__(self, estate: Estate) -> None:
+        self._estate = estate
+        self._leaving: dict[WorkloadKey, None] = {}  # victims of this cycle so far, old and new
+
+    def judge(self, nomination: Nomination) -> Verdict:
+        """What becomes of this head after those before it. Books nothing."""
+        assignment, victims = nomination.assignment, nomination.victims
+        if nomination.refusal is not None:
+            return Verdict(nomination, REFUSED, *nomination.refusal)
+        if assignment.mode == flavors.NO_FIT:
+            return Verdict(nomination, NO_FIT, reasons.why_not(assignment.failures[-1]), nomination.message)
+        if assignment.mode == flavors.PREEMPT and not victims:
+            return Verdict(nomination, NO_CANDIDATES, "WaitingForQuota", nomination.message)
+        if any(victim.workload in self._leaving for victim in victims):
+            return Verdict(nomination, SKIPPED, "WaitingForQuota", reasons.OVERLAP)
+        if not self._still_fits(nomination):
+            return Verdict(nomination, SKIPPED, "WaitingForQuota", reasons.NO_LONGER_FITS)
+        if not victims:
+            return Verdict(nomination, ADMIT)
+        message = nomination.message + reasons.pending_preemption(len(victims))
+        newly = tuple([victim for victim in victims if not self._evicted(victim.workload)])
+        return Verdict(nomination, PREEMPT, "WaitingForPreemptedWorkloads", message, newly)
+
+    def book(self, verdict: Verdict) -> None:
+        """Those after it in the cycle meet what it takes."""
+        nomination = verdict.nomination
+        if verdict.step in (ADMIT, PREEMPT):
+            self._leaving.update(dict.fromkeys([victim.workload for victim in nomination.victims]))
+            self._estate.tree.add(self._node(nomination), nomination.assignment.usage)
+        elif verdict.step == NO_CANDIDATES:
+            self._reserve(nomination)
+
+    def _still_fits(self, nomination: Nomination) -> bool:
+        node, usage = self._node(nomination), nomination.assignment.usage
+        if _fits(node, usage):
+            return True
+        gone = [*self._leaving, *[victim.workload for victim in nomination.victims]]
+        if not gone:
+            return False
+        with self._estate.tree.trial(removed=[self._hold_of(key) for key in gone]):
+            return _fits(node, usage)
+
+    def _reserve(self, nomination: Nomination) -> None:
+        """Keep room for a head that must wait without victims, unless its queue could always take it back."""
+        spec = nomination.queue.spec
+        if spec is None or spec.preemption.reclaim_within_cohort == "Any":
+            return
+        node = self._node(nomination)
+        kept: dict[FlavorResource, int] = {}
+        for fr, units in nomination.assignment.usage.items():
+            room: int | None = node.subtree.get(fr, 0) - node.usage.get(fr, 0)
+            if nomination.assignment.borrowing:
+                limit = node.borrowing.get(fr)
+                room = None if limit is None or room is None else room + limit
+            kept[fr] = units if room is None else max(0, min(units, room))
+        self._estate.tree.add(node, kept)
+
+    def _evicted(self, key: WorkloadKey) -> bool:
+        holder = self._estate.holders.get(key)
+        return holder is not None and holder.evicted
+
+    def _hold_of(self, key: WorkloadKey) -> tuple[Node, dict[FlavorResource, int]]:
+        holder = self._estate.holders.get(key)
+        node = self._estate.tree.queue(holder.queue) if holder is not None else None
+        if holder is None or node is None:
+            raise LookupError(f"victim {key} holds no quota in a queue of the tree")
+        return node, dict(holder.usage)
+
+    def _node(self, nomination: Nomination) -> Node:
+        node = self._estate.tree.queue(nomination.queue.name)
+        if node is None:
+            raise LookupError(f"ClusterQueue {nomination.queue.name} is not in the quota tree")
+        return node
+
+
+def _fits(node: Node, usage: dict[FlavorResource, int]) -> bool:
+    return all(units <= queue_available(node, fr) for fr, units in usage.items())
+
+
+def alone(estate: Estate, nomination: Nomination) -> Verdict:
+    """What would become of a head if it were the only one."""
+    return _Cycle(estate).judge(nomination)

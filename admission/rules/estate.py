@@ -1,0 +1,87 @@
+"""What a nomination reads: quota tree, holders, flavors, namespaces, who waits, and the queues that may admit."""
+
+from collections.abc import Mapping
+
+from admission.model.names import WorkloadKey
+from admission.model.queues import ClusterQueue, ResourceFlavor
+from admission.rules.holders import Holder, Holders
+from admission.rules.queue import Queue, Waiting
+from admission.tree import Node, Tree
+
+
+class Estate:
+    """Filled by the scheduler. `era` counts changes that the tree's versions don't show."""
+
+    def __init__(self) -> None:
+        self.tree = Tree()
+        self.holders = Holders()
+        self.flavors: dict[str, ResourceFlavor] = {}
+        self.namespaces: dict[str, Mapping[str, str]] = {}  # labels
+        self.queues: dict[str, Queue] = {}
+        self.waiting: dict[WorkloadKey, Waiting] = {}
+        self.era = 0
+        self._active: dict[str, ClusterQueue] | None = None
+        self._members: dict[Node, list[Queue]] = {}
+
+    def reshaped(self) -> None:
+        """A queue or an edge of the tree changed."""
+        self.era += 1
+        self._active = None
+        self._members.clear()
+
+    def respecify(self, queue: Queue, spec: ClusterQueue) -> None:
+        """The object moved on without a change that matters."""
+        queue.spec = spec
+        if self._active is not None and queue.name in self._active:
+            self._active[queue.name] = spec
+
+    @property
+    def active(self) -> dict[str, ClusterQueue]:
+        """The queues that may admit and whose holders may be preempted."""
+        if self._active is None:
+            self._active = {
+                queue.name: queue.spec
+                for queue in self.queues.values()
+                if queue.spec is not None and queue.active and not self.tree.cyclic(queue.name)
+            }
+        return self._active
+
+    def members(self, root: Node) -> list[Queue]:
+        """The active queues of a tree, by name."""
+        found = self._members.get(root)
+        if found is None:
+            active = self.active
+            found = [self.queues[name] for name in self.tree.queues_below(root) if name in active]
+            self._members[root] = found
+        return found
+
+    def accepts(self, queue: Queue, namespace: str) -> bool:
+        """Whether the queue's selector matches the namespace."""
+        labels = self.namespaces.get(namespace)
+        if labels is None or queue.spec is None or queue.spec.namespace_selector is None:
+            return False
+        return queue.spec.namespace_selector.matches(labels)
+
+    def hold(self, holder: Holder) -> None:
+        """It counts from now on, in the tree too if its queue is there."""
+        self.holders.add(holder)
+        node = self.tree.queue(holder.queue)
+        if node is not None:
+            self.tree.add(node, holder.usage)
+
+    def let_go(self, key: WorkloadKey) -> Holder | None:
+        """Its quota is free."""
+        holder = self.holders.drop(key)
+        if holder is not None:
+            node = self.tree.queue(holder.queue)
+            if node is not None:
+                self.tree.remove(node, holder.usage)
+        return holder
+
+    def evict(self, key: WorkloadKey) -> None:
+        """It is on its way out and still counts."""
+        holder = self.holders.get(key)
+        if holder is None:
+            raise LookupError(f"{key} holds no quota and cannot be evicted")
+        holder.evicted = True
+        self.era += 1

@@ -1,0 +1,151 @@
+"""Looking at one workload: which flavors it would get and who would have to leave for it. Changes nothing."""
+
+from typing import Final
+
+from admission.model.decisions import Shortage, Victim
+from admission.model.queues import FlavorResource
+from admission.rules import flavors, reasons
+from admission.rules.asks import problem_of
+from admission.rules.estate import Estate
+from admission.rules.flavors import Assignment, Oracle
+from admission.rules.preemption import ask_oracle, find_victims
+from admission.rules.queue import Queue, Scanned, Waiting
+from admission.tree import Node
+
+_MODES: Final = {"noCandidates": flavors.NO_CANDIDATES, "preempt": flavors.PREEMPT, "reclaim": flavors.RECLAIM}
+
+
+class Nomination:
+    """One head in a cycle. `refusal` (reason, message) says why it was not even judged."""
+
+    __slots__ = ("assignment", "order", "queue", "refusal", "stamp", "victims", "waiting")
+
+    def __init__(
+        self,
+        waiting: Waiting,
+        queue: Queue,
+        stamp: tuple[int, int],
+        assignment: Assignment,
+        victims: tuple[Victim, ...] = (),
+        refusal: tuple[str, str] | None = None,
+    ) -> None:
+        self.waiting, self.queue, self.stamp = waiting, queue, stamp
+        self.assignment, self.victims, self.refusal = assignment, victims, refusal
+        # Who borrows less goes first: idle quota of its own is nobody else's business.
+        self.order = (assignment.borrowing, waiting.rank)
+
+    @property
+    def message(self) -> str:
+        return reasons.couldnt_assign(self.assignment.failures)
+
+
+def nominate(estate: Estate, queue: Queue, waiting: Waiting, now: float) -> Nomination:
+    """Judge the head of an active queue. A result that rests on the same state is used again."""
+    node = _node(estate, queue)
+    stamp = (estate.tree.version(node), estate.era)
+    memo: Nomination | None = waiting.memo
+    if memo is not None and memo.stamp == stamp and waiting.scanned is None:
+        return memo
+    return _judge(estate, queue, waiting, node, stamp, now)
+
+
+def look(estate: Estate, queue: Queue, waiting: Waiting, now: float) -> Nomination:
+    """What `nominate` would say if nothing had been tried or remembered."""
+    node = _node(estate, queue)
+    return _judge(estate, queue, waiting, node, (-1, -1), now, remembering=False)
+
+
+def _judge(
+    estate: Estate, queue: Queue, waiting: Waiting, node: Node, stamp: tuple[int, int], now: float, *,
+    remembering: bool = True,
+) -> Nomination:  # fmt: skip
+    refusal = _refusal(estate, queue, waiting)
+    if refusal is not None:
+        return Nomination(waiting, queue, stamp, Assignment(flavors.NO_FIT), refusal=refusal)
+    menu = queue.menu
+    if menu is None:
+        raise LookupError(f"ClusterQueue {queue.name} has no spec and cannot nominate {waiting.key}")
+    progress = _progress(estate, queue, waiting, node) if remembering else flavors.NOTHING_TRIED
+    oracle = oracle_for(estate, queue, waiting, node, now)
+    assignment = flavors.assign(waiting.asks, menu, node, estate.flavors, oracle, progress)
+    victims: tuple[Victim, ...] = ()
+    if assignment.mode == flavors.PREEMPT and menu.preempts:
+        victims = find_victims(
+            estate.tree, estate.active, estate.holders, waiting, assignment.usage, assignment.needs, now
+        )
+    return Nomination(waiting, queue, stamp, assignment, victims)
+
+
+def oracle_for(estate: Estate, queue: Queue, waiting: Waiting, node: Node, now: float) -> Oracle:
+    """What preemption could do for `waiting`."""
+    tree, active, holders = estate.tree, estate.active, estate.holders
+
+    def nobody(fr: FlavorResource, units: int) -> tuple[int, int]:
+        return flavors.NO_CANDIDATES, tree.find_height(node, fr, units)[0]
+
+    def somebody(fr: FlavorResource, units: int) -> tuple[int, int]:
+        possibility, height = ask_oracle(tree, active, holders, waiting, fr, units, now)
+        return _MODES[possibility], height
+
+    return somebody if queue.menu is not None and queue.menu.preempts else nobody
+
+
+def survey(estate: Estate, queue: Queue, waiting: Waiting, assignment: Assignment, now: float) -> tuple[Shortage, ...]:
+    """Every pod set, resource and flavor, whether the scan came that far or not."""
+    node, menu = _node(estate, queue), queue.menu
+    if menu is None:
+        return ()
+    oracle = oracle_for(estate, queue, waiting, node, now)
+    assumed: dict[FlavorResource, int] = {}
+    served = {pod_set.name: pod_set for pod_set in assignment.pod_sets}
+    found: list[Shortage] = []
+    for ask in waiting.asks:
+        for resource, units in flavors.wanted(ask, menu):
+            group = menu.groups.get(resource)
+            if group is None:
+                if units:
+                    found.append(flavors.unavailable(ask, resource, units))
+                continue
+            found += [
+                flavors.shortage(ask, resource, units, name, menu, node, estate.flavors, oracle, assumed)
+                for name in group.flavors
+            ]
+        if ask.name in served:
+            for resource, flavor in served[ask.name].flavors.items():
+                fr = (flavor, resource)
+                assumed[fr] = assumed.get(fr, 0) + served[ask.name].usage[resource]
+    return tuple(found)
+
+
+def _refusal(estate: Estate, queue: Queue, waiting: Waiting) -> tuple[str, str] | None:
+    namespace = waiting.workload.namespace
+    if not estate.accepts(queue, namespace):
+        known = namespace in estate.namespaces
+        return "Misconfigured", reasons.NAMESPACE_MISMATCH if known else reasons.NAMESPACE_UNKNOWN
+    problem = problem_of(waiting.workload)
+    return ("Misconfigured", problem) if problem else None
+
+
+def _progress(estate: Estate, queue: Queue, waiting: Waiting, node: Node) -> flavors.Progress:
+    """Scans go on where they stopped, unless the workload changed or, some cycles ago, the queue's quota did."""
+    scanned = waiting.scanned
+    if scanned is None or scanned.asks != waiting.asks:
+        return flavors.NOTHING_TRIED
+    if queue.cycles - scanned.cycle > 1 and estate.tree.generation(node) > scanned.generation:
+        return flavors.NOTHING_TRIED
+    return scanned.progress
+
+
+def scanned(estate: Estate, nomination: Nomination) -> Scanned | None:
+    """What to remember of the scan; None when every flavor was tried."""
+    queue, waiting, tried = nomination.queue, nomination.waiting, nomination.assignment.tried
+    if not tried:
+        return None
+    return Scanned(tried, waiting.asks, queue.cycles, estate.tree.generation(_node(estate, queue)))
+
+
+def _node(estate: Estate, queue: Queue) -> Node:
+    node = estate.tree.queue(queue.name)
+    if node is None:
+        raise LookupError(f"ClusterQueue {queue.name} is active but not in the quota tree")
+    return node

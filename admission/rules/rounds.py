@@ -1,0 +1,144 @@
+"""Cycles on the assumed state, tree after tree, until they change nothing or the budget is used up.
+
+Queues of different trees share nothing, so each tree has cycles of its own; trees with something to do take turns,
+one cycle each. A cycle that the budget cut goes on in the next run: queues whose head was admitted in it sit out until
+the others had their turn, so nobody starves behind newcomers and whatever blocks is judged again.
+"""
+
+from typing import NamedTuple
+
+from admission.model.decisions import Admit, Decision, Hold, Preempt
+from admission.model.names import WorkloadKey
+from admission.rules import cycle
+from admission.rules.cycle import Verdict, play
+from admission.rules.estate import Estate
+from admission.rules.holders import Holder
+from admission.rules.nomination import nominate, scanned
+from admission.rules.queue import Queue
+from admission.tree import Node
+
+
+class Run(NamedTuple):
+    """What a run decided, in order; `more`: the budget ended it, call again at once."""
+
+    decisions: tuple[Decision, ...]
+    more: bool
+
+
+class Rounds:
+    """One run. `stirred`: roots of the trees where something happened; those left in it have more to do."""
+
+    def __init__(self, estate: Estate, stirred: dict[Node, None], now: float) -> None:
+        self._estate, self._stirred, self._now = estate, stirred, now
+        self._decisions: list[Decision] = []
+        self._told: dict[WorkloadKey, Hold | None] = {}  # what those answered in this run had been told before
+        self._spent = self._looked = 0
+
+    def run(self, budget: int, nominations: int) -> Run:
+        while self._stirred and self._spent < budget and self._looked < nominations:
+            root = next(iter(self._stirred))
+            del self._stirred[root]
+            if self._cycle(self._estate.members(root.root), budget):
+                self._stirred[root.root] = None
+        return Run((*self._decisions, *self._news()), bool(self._stirred))
+
+    def _cycle(self, members: list[Queue], budget: int) -> bool:
+        """Whether another cycle may bring something new."""
+        nominations = []
+        for queue in members:
+            head = None if queue.had_turn else queue.head()
+            if head is not None:
+                nomination = nominate(self._estate, queue, head, self._now)
+                self._looked += nomination is not head.memo
+                nominations.append(nomination)
+        played = play(self._estate, nominations, budget, self._spent)
+        self._spent += played.cost
+        moved = False
+        for verdict in played.verdicts:
+            if verdict.step == cycle.ADMIT:
+                self._admit(verdict)
+                verdict.nomination.queue.had_turn = played.cut
+            elif verdict.step == cycle.PREEMPT:
+                self._preempt(verdict)
+            elif not played.cut:
+                moved |= self._wait(verdict)
+        if played.cut:
+            return True
+        for queue in members:
+            moved |= queue.had_turn
+            queue.had_turn = False
+            queue.cycles += 1
+        return moved or played.cost > 0
+
+    def _admit(self, verdict: Verdict) -> None:
+        nomination = verdict.nomination
+        waiting, queue, assignment = nomination.waiting, nomination.queue, nomination.assignment
+        queue.leave(waiting)
+        del self._estate.waiting[waiting.key]
+        self._told.pop(waiting.key, None)
+        self._estate.hold(
+            Holder(
+                waiting.key,
+                queue.name,
+                assignment.usage,
+                waiting.priority,
+                waiting.uid,
+                waiting.queue_time,
+                reserved_since=self._now,
+            )
+        )
+        self._decisions.append(Admit(waiting.key, assignment.admission(queue.name), assignment.borrowing))
+
+    def _preempt(self, verdict: Verdict) -> None:
+        nomination = verdict.nomination
+        waiting = nomination.waiting
+        for victim in verdict.newly:
+            self._estate.evict(victim.workload)
+        if verdict.newly:
+            self._decisions.append(Preempt(waiting.key, verdict.newly))
+        if not nomination.queue.strict:
+            nomination.queue.sticky = waiting
+        waiting.scanned = None
+        waiting.memo = None if verdict.newly else nomination
+        victims = tuple([victim.workload for victim in nomination.victims])
+        self._answer(verdict, parked=False, victims=victims)
+
+    def _wait(self, verdict: Verdict) -> bool:
+        """Back in line or parked; whether that moved anything on."""
+        nomination = verdict.nomination
+        waiting, queue = nomination.waiting, nomination.queue
+        step = verdict.step
+        # A skipped head retries all flavors: others of the cycle were in its way, not its flavor.
+        fresh = waiting.scanned is None
+        waiting.scanned = None if step == cycle.SKIPPED else scanned(self._estate, nomination)
+        stays = step == cycle.SKIPPED or waiting.scanned is not None or (queue.strict and step != cycle.REFUSED)
+        if stays:
+            waiting.memo = nomination if fresh or step != cycle.SKIPPED else None
+            self._answer(verdict, parked=False)
+            return waiting.scanned is not None
+        self._answer(verdict, parked=True)
+        if not queue.strict and step != cycle.REFUSED and waiting.hold is not None:
+            queue.blocked[waiting.kin] = waiting.hold
+        queue.park(waiting)
+        return True
+
+    def _answer(self, verdict: Verdict, parked: bool, victims: tuple[WorkloadKey, ...] = ()) -> None:
+        waiting, before = verdict.nomination.waiting, verdict.nomination.waiting.hold
+        after = (verdict.reason, verdict.message, parked)
+        if before is None or (before.reason, before.message, before.parked) != after or before.victims != victims:
+            self._told.setdefault(waiting.key, before)
+            shortages = tuple([short for failed in verdict.nomination.assignment.failures for short in failed])
+            waiting.hold = Hold(waiting.key, *after, shortages, victims)
+
+    def _news(self) -> list[Hold]:
+        """The last answers that differ from what was told before this run."""
+        news = []
+        for key, before in self._told.items():
+            hold = self._estate.waiting[key].hold
+            if hold is not None and (before is None or _gist(before) != _gist(hold)):
+                news.append(hold)
+        return news
+
+
+def _gist(hold: Hold) -> tuple[str, str, bool]:
+    return hold.reason, hold.message, hold.parked
