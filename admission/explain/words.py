@@ -1,0 +1,100 @@
+"""The sentences. Each names what is asked, what is there, who has it, and what would help."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from admission.explain.explanation import Holding, Lack
+from admission.model.amounts import text
+from admission.model.durations import spoken
+from admission.model.names import WorkloadKey
+
+if TYPE_CHECKING:
+    from admission.explain.explanation import Explanation
+
+_NAMED = 3  # holders, victims or workloads ahead that a sentence lists before it counts
+
+
+def listed(names: Sequence[str], others: int = 0) -> str:
+    """`a, b and c`, or `a, b, c and 4 others`."""
+    others += max(0, len(names) - _NAMED)
+    shown = list(names[:_NAMED])
+    if others:
+        shown.append(f"{others} other{'s' if others > 1 else ''}")
+    return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
+
+
+def of_flavor(lack: Lack) -> str:
+    """What is missing in one flavor, and who has it."""
+    asked, name = text(lack.resource, lack.asked), lack.resource
+    match lack.verdict:
+        case "NoMatchingFlavor":
+            return (
+                f"flavor {lack.flavor} does not suit its pods ({lack.note})"
+                if lack.note
+                else (f"flavor {lack.flavor or 'of its queue'} does not suit its pods")
+            )
+        case "ExceedsMaxQuota":
+            most = text(name, lack.most)
+            return f"it asks for {asked} {name}, and its queue can never have more than {most} of flavor {lack.flavor}"
+        case "fit":
+            return f"flavor {lack.flavor} has the {asked} {name} it asks for"
+    free, borrowable = text(name, lack.free), text(name, lack.borrowable)
+    have = f"{free} free and {borrowable} to borrow" if lack.borrowable else f"{free} free"
+    words = f"it asks for {asked} {name} of flavor {lack.flavor}: {have}, {text(name, lack.missing)} missing"
+    return f"{words}; {holders(lack)}" if lack.holders else words
+
+
+def holders(lack: Lack) -> str:
+    named = [_holder(lack.resource, holder) for holder in lack.holders[:_NAMED]]
+    return f"held by {listed(named, lack.other_holders + max(0, len(lack.holders) - _NAMED))}"
+
+
+def _holder(resource: str, holder: Holding) -> str:
+    leaving = ", leaving" if holder.leaving else ""
+    return f"{holder.workload} ({text(resource, holder.units)} in queue {holder.cluster_queue}{leaving})"
+
+
+def waits_for_quota(lacks: Sequence[Lack]) -> str:
+    """From all flavors: the nearest to fitting first, then those that never will."""
+    waiting = sorted(
+        (lack for lack in lacks if lack.missing and lack.verdict not in ("NoMatchingFlavor", "ExceedsMaxQuota")),
+        key=lambda lack: lack.missing * 1000 // max(lack.asked, 1),
+    )
+    hopeless = [lack for lack in lacks if lack.verdict in ("NoMatchingFlavor", "ExceedsMaxQuota")]
+    parts = [of_flavor(lack) for lack in [*waiting[:2], *hopeless[:2]]]
+    return f"Waits for quota: {'; '.join(parts)}." if parts else "Waits for quota."
+
+
+def never_fits(lacks: Sequence[Lack]) -> str:
+    hopeless = [lack for lack in lacks if lack.verdict in ("ExceedsMaxQuota", "NoMatchingFlavor")]
+    parts = [of_flavor(lack) for lack in hopeless[:_NAMED]]
+    why = f": {'; '.join(parts)}" if parts else ""
+    return f"Cannot start as it is{why}. Ask for less, or have the quota raised."
+
+
+def no_flavor(lacks: Sequence[Lack], message: str) -> str:
+    parts = [of_flavor(lack) for lack in lacks if lack.verdict == "NoMatchingFlavor"][:_NAMED]
+    return f"No flavor of its queue suits it: {'; '.join(parts) or message}."
+
+
+def preempting(victims: Sequence[WorkloadKey]) -> str:
+    count = len(victims)
+    return f"Waits for {count} preempted workload{'s' if count > 1 else ''} to leave: {listed(victims)}."
+
+
+def strict(queue: str, head: WorkloadKey, head_why: str, fits: bool) -> str:
+    own = "It would fit, but" if fits else "It"
+    verb = "waits" if not fits else "it waits"
+    return f"{own} {verb} behind {head} in the strict queue {queue}. There: {head_why}"
+
+
+def closing(explanation: "Explanation") -> str:
+    """Position and estimate, where they mean something."""
+    parts = []
+    if explanation.position is not None and explanation.cluster_queue:
+        parts.append(f"It is number {explanation.position + 1} in queue {explanation.cluster_queue}.")
+    if explanation.starts_in is not None:
+        parts.append(f"It should start in {spoken(explanation.starts_in)}.")
+    elif explanation.never and explanation.reason and explanation.state in ("pending", "inadmissible"):
+        parts.append("It does not start unless something changes.")
+    return " ".join(parts)

@@ -1,0 +1,372 @@
+"""Manifests played on a virtual clock: jobs arrive, wait, run and end, as the same State decides it in a cluster.
+
+A hundred thousand jobs must not take a hundred thousand passes through webhooks and validation. So a job's manifest
+goes through the in-memory API server once per distinct shape; what comes of it is kept as a Workload of the core, and
+each further job of that shape is a copy with a name, a uid and a time. Operators are played likewise: pods start and
+stop at once, a started job ends after its runtime, an evicted one begins anew.
+"""
+
+import heapq
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import count
+from math import ceil
+from typing import Any, NamedTuple
+
+from admission.jobs import READERS
+from admission.jobs.workload import compose, workload_name
+from admission.model import names
+from admission.model.configuration import DEFAULTS, Configuration
+from admission.model.effects import EmitEvent, Outcome, Patch, Planned
+from admission.model.kinds import WATCHED, Ref
+from admission.model.names import WorkloadKey
+from admission.model.queues import FlavorResource
+from admission.model.workload import Workload
+from admission.reconcile import transitions
+from admission.reconcile.job import is_managed
+from admission.reconcile.priority import priority_of
+from admission.state import State
+from admission.world.answers import Answer
+from admission.world.clock import EPOCH
+from admission.world.objects import Frozen, ref_of
+from admission.world.world import World
+
+# Plans in a row without the clock moving, after which State is taken to run in circles; as in World.
+_MOST_IDLE_PLANS = 20_000
+_ENDED = {"Job": "Reached expected number of succeeded pods", "Workload": "Job finished successfully"}
+
+
+class NeverAtRest(RuntimeError):
+    """State keeps planning although nothing happens."""
+
+
+class Refusal(Exception):
+    """The API server or a webhook would not take this object; the text is its message."""
+
+
+class Arrival(NamedTuple):
+    """A Job or bare Workload to come. `at`: seconds from the start; `runtime`: seconds, None: for ever."""
+
+    at: float
+    runtime: float | None
+    manifest: Mapping[str, Any]
+
+
+class Moment(NamedTuple):
+    """One line of the timeline; `at`: seconds from the start."""
+
+    at: float
+    what: str  # created | quotaReserved | admitted | evicted | preempted | finished
+    workload: WorkloadKey
+    reason: str
+    message: str
+
+
+@dataclass(slots=True)
+class Story:
+    """What became of one arrival. Times are seconds from the start."""
+
+    key: WorkloadKey
+    owner: Ref | None  # its Job; None: a bare Workload
+    runtime: float | None
+    arrived: float
+    problem: str = ""  # why its Job got no Workload
+    reserved: float | None = None  # since when; None while it holds no quota
+    admitted: float | None = None  # the last time
+    started: float | None = None  # the first time
+    finished: float | None = None
+    evictions: int = 0
+    running: int = 0  # number of the run under way, 0: none; an old run's end says nothing
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """What all arrivals that differ in name and time only have in common."""
+
+    kind: str
+    workload: Workload | None  # None: not managed, or `problem`
+    problem: str = ""
+
+
+class Simulation:
+    """`run` moves the clock; `state`, `stories` and `timeline` can be read between two runs."""
+
+    def __init__(self, configuration: Configuration = DEFAULTS, start: float = EPOCH) -> None:
+        self.state = State(configuration)
+        self.start = start
+        self.now = 0.0
+        self.timeline: list[Moment] = []
+        self.stories: dict[WorkloadKey, Story] = {}
+        self.peaks: dict[tuple[str, FlavorResource], int] = {}  # the most that each queue held at once
+        self.expected = self.done = 0  # arrivals; those that have ended
+        self.unmanaged: list[Ref] = []  # Jobs without a queue: they start at once and take no quota
+        self._world = World(configuration, start=start, autostart=False)
+        self._fed = False
+        self._refs: dict[Ref, WorkloadKey | None] = {}  # of arrivals; None: still to come
+        self._shapes: dict[str, _Shape] = {}
+        self._events: list[tuple[float, int, Callable[[], None]]] = []
+        self._order = count()
+        self._runs = count(1)
+        self._version = 0
+        self._wake_at: float | None = None
+
+    # --- what there is
+
+    def create(self, manifest: Frozen) -> None:
+        """An object that is there from the start: a queue, a flavor, a class. Raises Refusal."""
+        _accepted(self._world.api.create(manifest))
+
+    def has_namespace(self, name: str) -> bool:
+        return self._world.api.peek(Ref("Namespace", "", name)) is not None
+
+    def expect(self, arrival: Arrival) -> None:
+        """A job to come. Everything that `create` is told must be there by now. Raises Refusal."""
+        if not self._fed:
+            self._feed()
+        shape = self._shape(arrival.manifest)
+        ref = ref_of(arrival.manifest)
+        if not ref.name:
+            prefix = arrival.manifest["metadata"].get("generateName", "")
+            ref = ref._replace(name=f"{prefix}{self._world.api.store.next_suffix()}")
+        self.expected += 1
+        self._refs[ref] = None
+        self._at(arrival.at, lambda: self._arrive(arrival, ref, shape))
+
+    def _feed(self) -> None:
+        self._fed = True
+        api = self._world.api
+        for kind in WATCHED:
+            for manifest in api.scan(kind):
+                self.state.observe(kind, READERS[kind](manifest))
+        self._version = api.store.version
+
+    def _shape(self, manifest: Frozen) -> _Shape:
+        meta = manifest["metadata"]
+        told = {key: value for key, value in meta.items() if key not in ("name", "generateName")}
+        told["annotations"] = {
+            key: value
+            for key, value in (meta.get("annotations") or {}).items()
+            if key not in (names.ARRIVAL, names.RUNTIME)
+        }
+        print_ = json.dumps([manifest["kind"], told, manifest.get("spec")], sort_keys=True)
+        found = self._shapes.get(print_)
+        if found is None:
+            found = self._shapes[print_] = self._shaped(manifest)
+        return found
+
+    def _shaped(self, manifest: Frozen) -> _Shape:
+        api = self._world.api
+        body = _accepted(api.create(manifest, dry_run=True))
+        if manifest["kind"] == "Workload":
+            return _Shape("Workload", READERS["Workload"](body))
+        job = READERS["Job"](body)
+        if not is_managed(self.state.objects, job):
+            return _Shape("Job", None)
+        if job.problem:
+            return _Shape("Job", None, job.problem)
+        priority = priority_of(self.state.objects, job)
+        if isinstance(priority, EmitEvent):
+            return _Shape("Job", None, priority.message)
+        composed = compose("Job", body, workload_name("Job", job.ref.name, job.uid), priority.value, priority.ref)
+        workload = READERS["Workload"](_accepted(api.create(composed, dry_run=True)))
+        # Known to have an owner, but not which: State then leaves starting and stopping to us.
+        return _Shape("Job", replace(workload, owned=True, owner=None, owner_uid=""))
+
+    # --- the clock
+
+    def run(
+        self,
+        until: float | None = None,
+        *,
+        enough: Callable[[], bool] | None = None,
+        progress: Callable[[], None] | None = None,
+    ) -> None:
+        """Until `until` (seconds from the start), or until nothing can happen any more. `enough` ends it sooner;
+        `progress` is called at every moment at which something happens."""
+        if not self._fed:
+            self._feed()
+        while (due := self._next()) is not None and (until is None or due <= until):
+            self.now = due
+            self._settle()
+            if progress is not None:
+                progress()
+            if enough is not None and enough():
+                return
+        if until is not None:
+            self.now = max(self.now, until)
+
+    def _next(self) -> float | None:
+        wake = None if self._wake_at is None else max(self.now, ceil(self._wake_at - self.start))
+        event = self._events[0][0] if self._events else None
+        if wake is None or event is None:
+            return wake if event is None else event
+        return min(wake, event)
+
+    def _settle(self) -> None:
+        """Everything that happens at this moment, and what State makes of it."""
+        for _ in range(_MOST_IDLE_PLANS):
+            while self._events and self._events[0][0] <= self.now:
+                heapq.heappop(self._events)[2]()
+            plan = self.state.plan(self._clock)
+            for planned in plan.effects:
+                self._carry_out(planned)
+            self._wake_at = plan.wake_at
+            if not plan.more and not plan.effects and not (self._events and self._events[0][0] <= self.now):
+                return
+        raise NeverAtRest(f"no rest at {self.now:g}s after {_MOST_IDLE_PLANS} plans; last: {self.timeline[-1:]}")
+
+    @property
+    def _clock(self) -> float:
+        """Whole seconds, as everything that goes through the API server."""
+        return self.start + self.now // 1
+
+    def _at(self, when: float, action: Callable[[], None]) -> None:
+        heapq.heappush(self._events, (max(when, self.now), next(self._order), action))
+
+    # --- what State asks for
+
+    def _carry_out(self, planned: Planned) -> None:
+        effect = planned.effect
+        if isinstance(effect, EmitEvent):
+            self.state.outcome(Outcome(planned.id, "ok"))
+            return
+        if not isinstance(effect, Patch):
+            raise TypeError(f"{type(effect).__name__} concerns a Job, and State was told of none")
+        self._version += 1
+        self.state.outcome(Outcome(planned.id, "ok", self._version))
+        # The statuses of queues are not echoed: State then waits for the echo and never writes them again. Nothing
+        # is decided by them.
+        if effect.ref.kind != "Workload":
+            return
+        key = names.workload_key(effect.ref.namespace, effect.ref.name)
+        if effect.subresource != "status":
+            self._observe(_edited(self._workload(key), effect.body))
+        self._note(key)
+
+    def _observe(self, workload: Workload) -> None:
+        self._version += 1
+        self.state.observe("Workload", replace(workload, resource_version=self._version))
+
+    def _workload(self, key: WorkloadKey) -> Workload:
+        workload = self.state.objects.workloads[key].current
+        assert workload is not None
+        return workload
+
+    # --- what happens to a job
+
+    def _arrive(self, arrival: Arrival, ref: Ref, shape: _Shape) -> None:
+        if shape.workload is None and not shape.problem:
+            self.unmanaged.append(ref)
+            return
+        store = self._world.api.store
+        uid = store.next_uid()
+        name = workload_name("Job", ref.name, uid) if shape.kind == "Job" else ref.name
+        key = names.workload_key(ref.namespace, name)
+        owner = ref if shape.kind == "Job" else None
+        self._refs[ref] = key
+        self.stories[key] = Story(key, owner, arrival.runtime, self.now, shape.problem)
+        self.timeline.append(Moment(self.now, "created", key, "", shape.problem))
+        if shape.workload is None:
+            return
+        self._observe(
+            replace(
+                shape.workload,
+                name=name,
+                uid=store.next_uid() if owner else uid,
+                job_uid=uid if owner else shape.workload.job_uid,
+                created=self._clock,
+            )
+        )
+
+    def _note(self, key: WorkloadKey) -> None:
+        """Compares what State has just written with what was known of the job."""
+        story, workload = self.stories[key], self._workload(key)
+        if workload.reserved and story.reserved is None:
+            story.reserved = self.now
+            self._told("quotaReserved", workload, names.QUOTA_RESERVED)
+            self._measure(workload)
+        if workload.admitted and not workload.evicted and not story.running:
+            self._begin(story, workload)
+        if workload.evicted and workload.reserved:
+            self._stop(story, workload)
+        if not workload.reserved:
+            story.reserved = None
+
+    def _measure(self, workload: Workload) -> None:
+        assert workload.admission is not None
+        queue = workload.admission.cluster_queue
+        node = self.state.scheduler.tree.queue(queue)
+        for fr in workload.admission.usage() if node is not None else ():
+            self.peaks[(queue, fr)] = max(self.peaks.get((queue, fr), 0), node.usage.get(fr, 0))
+
+    def _begin(self, story: Story, workload: Workload) -> None:
+        story.admitted = self.now
+        story.started = self.now if story.started is None else story.started
+        run = story.running = next(self._runs)
+        self._told("admitted", workload, names.ADMITTED)
+        if story.runtime is not None:
+            self._at(self.now + story.runtime, lambda: self._end(story, run))
+
+    def _stop(self, story: Story, workload: Workload) -> None:
+        """Evicted: its pods are gone at once, and its quota with them."""
+        story.running = 0
+        story.reserved = None
+        story.evictions += 1
+        what = "preempted" if workload.is_true(names.PREEMPTED) else "evicted"
+        self._told(what, workload, names.PREEMPTED if what == "preempted" else names.EVICTED)
+        self._observe(transitions.requeue_after_stop(workload, self._clock))
+
+    def _end(self, story: Story, run: int) -> None:
+        if story.running != run:
+            return
+        story.running, story.reserved, story.finished = 0, None, self.now
+        self.done += 1
+        message = _ENDED["Job" if story.owner else "Workload"]
+        workload = transitions.finish(self._workload(story.key), True, message, self._clock)
+        self._observe(workload)
+        self._told("finished", workload, names.FINISHED)
+
+    def _told(self, what: str, workload: Workload, condition: str) -> None:
+        because = workload.conditions[condition]
+        self.timeline.append(Moment(self.now, what, workload.key, because.reason, because.message))
+
+    # --- reading
+
+    def find(self, ref: Ref) -> Story | None:
+        """Of a Job or Workload that has arrived; a Job's Workload is found too."""
+        key = self._refs.get(ref)
+        if key is None and ref.kind == "Workload":
+            key = names.workload_key(ref.namespace, ref.name)
+        return self.stories.get(key) if key is not None else None
+
+    def awaits(self, ref: Ref) -> bool:
+        """It is still to come."""
+        return ref in self._refs and self._refs[ref] is None
+
+    def workloads(self) -> Iterator[tuple[Story, Workload | None]]:
+        """All that arrived, in order; None for a Job that got no Workload."""
+        slots = self.state.objects.workloads
+        for key, story in self.stories.items():
+            yield story, slots[key].current if key in slots else None
+
+
+def _accepted(answer: Answer) -> Frozen:
+    if answer.body is None:
+        raise Refusal(answer.message)
+    return answer.body
+
+
+def _edited(workload: Workload, body: Mapping[str, Any]) -> Workload:
+    """A merge patch of the few fields that State writes outside of the status."""
+    spec, metadata = dict(body.get("spec") or {}), dict(body.get("metadata") or {})
+    metadata.pop("resourceVersion", None)
+    if "active" in spec:
+        workload = replace(workload, active=spec.pop("active"), generation=workload.generation + 1)
+    if "priority" in spec:
+        workload = replace(workload, priority=spec.pop("priority"))
+    if "finalizers" in metadata:
+        workload = replace(workload, finalizers=tuple(metadata.pop("finalizers")))
+    if spec or metadata:
+        raise TypeError(f"a simulation does not know how to patch {[*spec, *metadata]} of a Workload")
+    return workload

@@ -1,0 +1,99 @@
+"""From paths on the command line to a simulation that is ready to run; `simulate` and `explain` share it."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path as FilePath
+from typing import TypeVar
+
+from admission.model.configuration import DEFAULTS, Configuration
+from admission.model.durations import BadDuration, duration
+from admission.model.kinds import WATCHED
+from admission.model.names import ARRIVAL, RUNTIME
+from admission.world.simulation import Arrival, Refusal, Simulation
+from controller.cli.complaint import Complaint
+from controller.cli.manifests import BadManifests, Manifest, Problem, load
+from controller.cli.trace import priority_class, rows_of
+
+Thing = TypeVar("Thing")
+
+_ARRIVING = ("Workload", "Job")
+_FIRST = tuple(kind for kind in (*WATCHED, "AdmissionCheck") if kind not in _ARRIVING)
+_FIELD = re.compile(r"([A-Za-z][\w.\[\]/-]*): (Invalid value|Required value|Unsupported value|Forbidden|Duplicate)")
+
+
+def prepared(paths: Sequence[FilePath], config: FilePath | None = None) -> tuple[Simulation, list[str]]:
+    """The simulation with everything that the paths hold, and notes on what was left out or added.
+
+    Raises BadManifests for every object that a cluster would refuse, Complaint when there is nothing to play.
+    """
+    bundle = load(paths)
+    rows = list(rows_of(bundle.traces))
+    simulation = Simulation(_configuration(config))
+    problems: list[Problem] = []
+    notes = list(bundle.notes)
+    objects = sorted(
+        (one for one in bundle.manifests if one.kind not in _ARRIVING), key=lambda one: _FIRST.index(one.kind)
+    )
+    arriving = [one for one in bundle.manifests if one.kind in _ARRIVING]
+    if not arriving and not rows:
+        raise Complaint("there are no Jobs, Workloads or traces in what was named; add some to play")
+    for one in objects:
+        if one.kind == "Namespace":
+            _try(simulation.create, one.content, one, problems)
+    made = {one.namespace for one in (*objects, *arriving)} | {row.manifest["metadata"]["namespace"] for row in rows}
+    for name in sorted(made - {""}):
+        if not simulation.has_namespace(name):
+            simulation.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+            notes.append(f"made the Namespace {name}, which no manifest holds")
+    for one in objects:
+        if one.kind != "Namespace":
+            _try(simulation.create, one.content, one, problems)
+    for value in sorted({row.priority for row in rows} - {0}):
+        simulation.create(priority_class(value))
+    for arrival, source in _arrivals(arriving):
+        _try(simulation.expect, arrival, source, problems)
+    for row in rows:
+        simulation.expect(Arrival(row.arrival, row.runtime, row.manifest))
+    if problems:
+        raise BadManifests(problems)
+    return simulation, notes
+
+
+def moment(option: str, text: str | None) -> float | None:
+    """A duration given as an option. Raises Complaint."""
+    if text is None:
+        return None
+    try:
+        return duration(text)
+    except BadDuration as error:
+        raise Complaint(f"{option}: {error}") from error
+
+
+def _configuration(config: FilePath | None) -> Configuration:
+    if config is None:
+        return DEFAULTS
+    from controller.kube.configuration import BadConfiguration, read_settings
+
+    try:
+        return read_settings(config).core
+    except BadConfiguration as error:
+        raise Complaint(str(error)) from error
+
+
+def _arrivals(manifests: Sequence[Manifest]) -> Iterator[tuple[Arrival, Manifest]]:
+    for one in manifests:
+        marks = one.content["metadata"].get("annotations") or {}
+        runtime = marks.get(RUNTIME)
+        yield Arrival(duration(marks.get(ARRIVAL) or "0s"), duration(runtime) if runtime else None, one.content), one
+
+
+def _try(act: Callable[[Thing], None], value: Thing, source: Manifest, problems: list[Problem]) -> None:
+    try:
+        act(value)
+    except Refusal as refusal:
+        message = str(refusal)
+        found = _FIELD.search(message)
+        field = found[1] if found else "metadata.name" if "already exists" in message else ""
+        problems.append(
+            Problem(source.file, source.document, None, field, f"is refused: {message}", "mend it as the message says")
+        )
