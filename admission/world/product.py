@@ -11,7 +11,7 @@ from admission.jobs import READERS
 from admission.model.configuration import Configuration
 from admission.model.effects import EmitEvent, Outcome, Plan, Planned, Result
 from admission.model.kinds import WATCHED, Ref
-from admission.reconcile.requests import Moved, Request, needs, render
+from admission.reconcile.requests import Impossible, Moved, Request, needs, render
 from admission.world.answers import Answer
 from admission.world.objects import Frozen
 from admission.world.server import ApiServer
@@ -162,6 +162,8 @@ class Product:
             request = render(planned.effect, manifests)
         except Moved as moved:
             return Outcome(planned.id, "conflict", message=str(moved))
+        except Impossible as problem:
+            return Outcome(planned.id, "impossible", message=str(problem))
         answer = self._request(request)
         self.on_write(Write(self._now(), request.ref, request.verb, request.subresource, answer.code), request)
         return outcome_of(planned.id, request, answer)

@@ -23,7 +23,7 @@ from admission.world.answers import (
     success,
 )
 from admission.world.metadata import changed_generation, kept_metadata, metadata_errors, separate_status
-from admission.world.objects import Frozen, Object, copied, kind_key, ref_of
+from admission.world.objects import Frozen, Object, copied, kind_key, ref_of, resource_of
 from admission.world.patches import BadPatch, merged, patched
 from admission.world.rules import defaulted, errors_of
 from admission.world.store import Change, Store, Watch
@@ -41,15 +41,22 @@ class ApiServer:
     def __init__(self, now: Callable[[], float], webhooks: Webhooks | None = None) -> None:
         self._now = now
         self._webhooks = webhooks
+        self._unreadable: set[str] = set()
         self.store = Store()
 
     def use(self, webhooks: Webhooks) -> None:
         """From now on every write passes these."""
         self._webhooks = webhooks
 
+    def forbid(self, kinds: Sequence[str]) -> None:
+        """From now on reads of these kinds are answered 403."""
+        self._unreadable.update(kinds)
+
     # reading
 
     def get(self, ref: Ref) -> Answer:
+        if ref.kind in self._unreadable:
+            return forbidden(ref, f'cannot get resource "{resource_of(ref)}"').answer
         found = self.store.get(ref)
         return success(found, 200) if found is not None else not_found(ref).answer
 
@@ -118,6 +125,19 @@ class ApiServer:
     def delete(self, ref: Ref, *, uid: str = "", user: str = ADMINISTRATOR, dry_run: bool = False) -> Answer:
         """`uid`: a precondition. With finalizers left, the object is only marked."""
         return self._answer(lambda calls: self._delete(ref, uid, dry_run, calls))
+
+    def review(self, manifest: Frozen, *, update: bool = False, user: str = ADMINISTRATOR) -> Answer:
+        """Only ask the webhooks about a manifest as it is written; an update is one of the object to itself."""
+        ref, old = ref_of(manifest), copied(manifest) if update else None
+
+        def asked(calls: Calls) -> Answer:
+            new = copied(manifest)
+            if self._webhooks is not None:
+                new = self._webhooks.mutated(ref, old, new, None, user, calls)
+                self._webhooks.validate(ref, old, new, None, user, calls)
+            return Answer(200, new, hooks=tuple(calls))
+
+        return self._answer(asked)
 
     # the way of a write
 

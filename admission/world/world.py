@@ -14,6 +14,7 @@ from typing import NamedTuple
 from admission.model.configuration import DEFAULTS, Configuration
 from admission.model.kinds import Ref
 from admission.model.names import EVICTED
+from admission.reconcile.requests import Request
 from admission.state import State
 from admission.world.clock import EPOCH, Clock, Timer
 from admission.world.garbage import GarbageCollector
@@ -60,6 +61,7 @@ class World:
         self.evictions: list[Eviction] = []
         self.events: list[Sent] = []
         self.product: Product | None = None
+        self._write_listeners: list[Callable[[Write, Request], None]] = []
         self._machine = machine
         self.api = ApiServer(lambda: self.clock.now)
         self.api.use(Webhooks(StoredView(configuration, self.api.peek)))
@@ -88,10 +90,24 @@ class World:
         if self.product is not None:
             self.product.stop()
         product = Product(self._machine(self.configuration), self.api, self.configuration, lambda: self.clock.now)
-        product.on_write = lambda write, request: self.writes.append(write)
+        product.on_write = self._log_write
         product.on_event = self.events.append
         self.product = product
         return product
+
+    def pause(self, paused: bool) -> None:
+        """While paused the product hears but decides nothing."""
+        if self.product is not None:
+            self.product.paused = paused
+
+    def on_write(self, callback: Callable[[Write, Request], None]) -> None:
+        """Call back with every write request of the product, once it is answered."""
+        self._write_listeners.append(callback)
+
+    def _log_write(self, write: Write, request: Request) -> None:
+        self.writes.append(write)
+        for listener in self._write_listeners:
+            listener(write, request)
 
     def subscribe(self, kind: str, callback: Callable[[Change], None]) -> None:
         """Call back with every committed change of this kind, at its moment. The manifests are shared: read only."""

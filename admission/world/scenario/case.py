@@ -88,9 +88,11 @@ def _manifest_problems(form: ScenarioFile, source: Source) -> list[Problem]:
 
 def _unfit(manifest: Mapping[str, Any]) -> list[tuple[Path, str]]:
     found: list[tuple[Path, str]] = []
-    for key in ("apiVersion", "kind"):
-        if not isinstance(manifest.get(key), str) or not manifest[key]:
-            found.append(((key,), "is missing or no string: every manifest has one"))
+    found += [
+        ((key,), "is missing or no string: every manifest has one")
+        for key in ("apiVersion", "kind")
+        if not isinstance(manifest.get(key), str) or not manifest[key]
+    ]
     meta = manifest.get("metadata")
     if not isinstance(meta, Mapping):
         return [*found, (("metadata",), "is missing or no mapping: every manifest has one")]

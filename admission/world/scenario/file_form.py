@@ -45,7 +45,7 @@ class MaxAdmitted(Form):
 class NoRequests(Form):
     ref: ObjectRef
     after: Time
-    except_: Annotated[tuple[Annotated[int, Field(ge=400, le=599)], ...], Field(min_length=1, alias="except")] = ()
+    except_: Annotated[list[Annotated[int, Field(ge=400, le=599)]] | None, Field(min_length=1, alias="except")] = None
 
 
 class Law(Form):

@@ -1,4 +1,4 @@
-"""How a scenario names objects: `Kind/namespace/name`, `Kind.group/…` where kinds clash, `prefix*` for generated ones."""
+"""How a scenario names objects: `Kind/namespace/name`, `Kind.group/…` where kinds clash, `prefix*` when generated."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

@@ -24,6 +24,7 @@ BY_CHOICE = frozenset({"live-only", "offline-only"})  # no manifest shows these
 
 # What is run here of the things that `needs` can name.
 _SUPPORTED = frozenset({"offline-only", "faults"})
+SUPPORTED_CONFIG = frozenset({"manageJobsWithoutQueueName", "managedJobsNamespaceSelector"})
 _UNSUPPORTED_OPS = {"kill-leader": "op kill-leader"}
 
 
@@ -59,7 +60,8 @@ def lacking(form: ScenarioFile) -> list[str]:
     """What the file needs and this runner does not have, named for people; empty: it can be run."""
     missing = sorted(set(form.needs) - _SUPPORTED)
     missing += [_UNSUPPORTED_OPS[op] for op in sorted({e.op for e in form.events} & _UNSUPPORTED_OPS.keys())]
-    missing += [f"config: {key}" for key in sorted((form.config.model_extra or {}) if form.config else ())]
+    config = (form.config.model_extra or {}) if form.config else {}
+    missing += [f"config: {key}" for key in sorted(config.keys() - SUPPORTED_CONFIG)]
     for manifest in form.objects:
         missing += _in_manifest(manifest)
     return list(dict.fromkeys(missing))

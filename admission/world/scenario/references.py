@@ -71,6 +71,9 @@ class _Names:
         first = _first_events(form)
         self.ever = {id(m) for m in form.objects if not isinstance(first.get(id(m)), AdmissionReview)}
 
+    def _of_kind(self, *kinds: str) -> set[str]:
+        return {m["metadata"].get("name", "") for m in self.form.objects if m["kind"] in kinds}
+
     def findings(self) -> Iterator[Finding]:
         yield from self._objects()
         yield from self._events()
@@ -105,12 +108,12 @@ class _Names:
             if kind in CLUSTER_SCOPED and space:
                 yield (
                     ("objects", index, "metadata", "namespace"),
-                    f"a {kind} is cluster-scoped: take the namespace away",
+                    f"a {kind} has no namespace: take it away",
                 )
             if kind not in CLUSTER_SCOPED and space not in self.spaces:
                 yield (
                     ("objects", index, "metadata"),
-                    f"namespace {space} is not among the objects: add a Namespace {space}",
+                    f"there is no Namespace {space}: add it",
                 )
 
     def _events(self) -> Iterator[Finding]:
@@ -146,7 +149,7 @@ class _Names:
             self.alive.discard(key)
 
     def _leaves(self, place: Path, event: SetRequest) -> Iterator[Finding]:
-        names = {m["metadata"].get("name") for m in self.form.objects if m["kind"] in ("ElasticQuota", "Queue")}
+        names = self._of_kind("ElasticQuota", "Queue")
         for name in event.requests:
             if name not in names:
                 yield (*place, "requests", name), f"no ElasticQuota or Queue {name}: add its manifest"
@@ -164,7 +167,7 @@ class _Names:
             if request not in asserted:
                 yield (
                     ("events", index, "id"),
-                    f"nothing is expected of request {request}: expect something or drop the id",
+                    f"nothing is expected of {request}: add that or drop the id",
                 )
         for index, expectation in enumerate(self.form.expect):
             if isinstance(expectation, RequestIs) and expectation.request not in seen:

@@ -1,0 +1,108 @@
+"""Runs one scenario in memory: its events on the virtual clock, its expectations when everything is at rest."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any
+
+from admission.model.configuration import Configuration
+from admission.model.selectors import read_selector
+from admission.world.clock import EPOCH
+from admission.world.scenario.case import Case
+from admission.world.scenario.events import Events
+from admission.world.scenario.expectation_forms import Expectation, RequestIs
+from admission.world.scenario.file_form import Config
+from admission.world.scenario.judge import Mismatch, judge
+from admission.world.scenario.needs import lacking
+from admission.world.scenario.recorder import Recorder
+from admission.world.scenario.watchman import Watchman
+from admission.world.world import World
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What did not hold. `index` counts in `section` (expect, always or events); `mismatch` only for expectations."""
+
+    section: str
+    index: int
+    message: str
+    mismatch: Mismatch | None = None
+
+
+@dataclass(slots=True)
+class Result:
+    """`missing`: why the case was not run; else it passed if there are no failures."""
+
+    case: Case
+    missing: list[str] = field(default_factory=list)
+    failures: list[Failure] = field(default_factory=list)
+
+    @property
+    def outcome(self) -> str:
+        return "unsupported" if self.missing else "failed" if self.failures else "passed"
+
+
+def run_case(case: Case) -> Result:
+    """Run it, or say what is missing for that."""
+    result = Result(case, lacking(case.form))
+    if not result.missing:
+        _Run(case, result).run()
+    return result
+
+
+def configuration_of(config: Config | None) -> Configuration:
+    """What of a scenario's `config` this product knows; `needs.lacking` names the rest."""
+    said: Mapping[str, Any] = (config.model_extra or {}) if config is not None else {}
+    known: dict[str, Any] = {}
+    if "manageJobsWithoutQueueName" in said:
+        known["manage_jobs_without_queue_name"] = bool(said["manageJobsWithoutQueueName"])
+    if "managedJobsNamespaceSelector" in said:
+        known["managed_jobs_namespace_selector"] = read_selector(said["managedJobsNamespaceSelector"])
+    return Configuration(**known)
+
+
+class _Run:
+    def __init__(self, case: Case, result: Result) -> None:
+        self.case = case
+        self.result = result
+        self.world = World(configuration_of(case.form.config))
+        self.recorder = Recorder(self.world, case.form.objects, EPOCH)
+        self.watchman = Watchman(case.form.always or (), self.world, self.recorder)
+        self.events = Events(case.form, self.world, self.recorder, self.watchman)
+
+    def run(self) -> None:
+        try:
+            self._run()
+        except Exception as error:  # whatever breaks is the product's failure in this scenario, not the runner's end
+            self.watchman.crashed(f"{type(error).__name__}: {error}")
+            message = f"at t={self.recorder.t:g} the product broke: {type(error).__name__}: {error}"
+            self.result.failures.append(Failure("events", self.events.current, message))
+        for index, message in self.events.refused:
+            self.result.failures.append(Failure("events", index, message))
+        for index, how in sorted(self.watchman.broken.items()):
+            self.result.failures.append(Failure("always", index, f"broken {how}"))
+
+    def _run(self) -> None:
+        self.events.start()
+        self.world.settle()
+        groups = [(t, list(group)) for t, group in groupby(enumerate(self.case.form.events), lambda pair: pair[1].t)]
+        for position, (t, group) in enumerate(groups):
+            self.world.advance(EPOCH + t)
+            following = groups[position + 1][1] if position + 1 < len(groups) else []
+            for index, event in group:
+                self.events.carry_out(index, event)
+            self.events.window([event for _, event in following])
+            self.world.settle()
+            self._judge(t)
+        self._judge(None)
+
+    def _judge(self, t: float | None) -> None:
+        for index, expectation in enumerate(self.case.form.expect):
+            if _moment(expectation) == t:
+                for mismatch in judge(expectation, self.recorder):
+                    self.result.failures.append(Failure("expect", index, "", mismatch))
+
+
+def _moment(expectation: Expectation) -> float | None:
+    """When it is judged; None: at the end, as answers to requests stay."""
+    return None if isinstance(expectation, RequestIs) else expectation.at
