@@ -1,0 +1,163 @@
+"""Keeps the Secret, the certificate being served and every caBundle in step; or watches files that others renew."""
+
+import base64
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from admission.answers.configurations import JOB_KINDS, QUEUE_KINDS, SECRET
+from controller.kit.clock import SYSTEM, Clock
+from controller.kit.logs import Log
+from controller.kube.client import Client
+from controller.kube.errors import ApiError, Conflict, NotFound
+from webhooks.certificates import Pair, bundle, ends, split
+from webhooks.keyring import Keyring, first, from_secret, next_step, to_secret
+from webhooks.serving import BadPair, Serving
+
+LOOK_SECONDS = 10.0  # between looks at Secret and configurations: five GETs
+FILES_SECONDS = 2.0  # between looks at the folder: two small files
+_CONFIGURATIONS = "/apis/admissionregistration.k8s.io/v1/"
+_PLURALS = ("mutatingwebhookconfigurations", "validatingwebhookconfigurations")
+
+log = Log("webhooks.rotation")
+
+
+class OwnAuthority:
+    """Certificates of our own making, shared by all replicas through one Secret."""
+
+    def __init__(
+        self, client: Client, namespace: str, names: Sequence[str], serving: Serving, clock: Clock = SYSTEM
+    ) -> None:
+        self._client = client
+        self._collection = f"/api/v1/namespaces/{namespace}/secrets"
+        self._namespace = namespace
+        self._names = tuple(names)
+        self._serving = serving
+        self._clock = clock
+        self._ring: Keyring | None = None
+        self._warned = False
+
+    async def run(self) -> None:
+        """For ever; failures are logged and tried again."""
+        while True:
+            try:
+                await self.step()
+            except ApiError as error:
+                log.warning("certificates can't be kept in step, will try again", why=str(error))
+            await self._clock.sleep(LOOK_SECONDS)
+
+    async def step(self) -> Keyring:
+        """One look: store what comes next, serve it, publish it. Raises ApiError."""
+        now = datetime.fromtimestamp(self._clock.now(), UTC)
+        secret = await self._secret()
+        ring = from_secret(secret.get("data") or {}) if secret else None
+        if ring is None:  # lost or damaged: what was served until now is still trusted
+            ring = await self._store(self._ring or first(self._names, now), secret)
+        everywhere = await self._publish(ring)
+        following = next_step(ring, self._names, now, everywhere)
+        if following is not ring:
+            ring = await self._store(following, await self._secret() if secret is None else secret)
+            await self._publish(ring)
+        self._ring = ring
+        if self._serving.load(ring.leaf):
+            log.info("serving a new certificate")
+        return ring
+
+    async def _secret(self) -> dict[str, Any] | None:
+        try:
+            found: dict[str, Any] = msgspec.json.decode(await self._client.call("GET", f"{self._collection}/{SECRET}"))
+        except NotFound:
+            return None
+        return found
+
+    async def _store(self, ring: Keyring, before: dict[str, Any] | None) -> Keyring:
+        """What ends up stored: ours, or another replica's that was faster."""
+        metadata = {"name": SECRET, "namespace": self._namespace}
+        if before is not None:
+            metadata = before["metadata"]
+        body = {**(before or {}), "apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": to_secret(ring)}
+        encoded = msgspec.json.encode(body)
+        try:
+            if before is None:
+                await self._client.call("POST", self._collection, body=encoded)
+            else:
+                await self._client.call("PUT", f"{self._collection}/{SECRET}", body=encoded)
+        except Conflict:
+            theirs = await self._secret()
+            found = from_secret((theirs or {}).get("data") or {})
+            if found is None:
+                raise
+            return found
+        log.info("stored certificates", secret=f"{self._namespace}/{SECRET}")
+        return ring
+
+    async def _publish(self, ring: Keyring) -> bool:
+        """Afterwards every webhook of ours trusts the whole ring; those that don't exist yet can't be wrong."""
+        found = 0
+        for plural in _PLURALS:
+            for name in (QUEUE_KINDS, JOB_KINDS):
+                found += await self._publish_to(f"{_CONFIGURATIONS}{plural}/{name}", ring)
+        if not found and not self._warned:
+            log.warning("no webhook configuration of ours exists yet: run `lockgate install`")
+        self._warned = not found
+        return True
+
+    async def _publish_to(self, path: str, ring: Keyring) -> bool:
+        try:
+            webhooks = msgspec.json.decode(await self._client.call("GET", path)).get("webhooks") or []
+        except NotFound:
+            return False
+        now = datetime.fromtimestamp(self._clock.now(), UTC)
+        patch = []
+        for at, webhook in enumerate(webhooks):
+            held = webhook["clientConfig"].get("caBundle", "")
+            wanted = _with(held, ring, now)
+            if held != wanted:
+                patch.append({"op": "test", "path": f"/webhooks/{at}/name", "value": webhook["name"]})
+                patch.append({"op": "add", "path": f"/webhooks/{at}/clientConfig/caBundle", "value": wanted})
+        if patch:
+            body = msgspec.json.encode(patch)
+            await self._client.call("PATCH", path, body=body, content_type="application/json-patch+json")
+            log.info("published the authorities", configuration=path.rpartition("/")[2], webhooks=len(patch) // 2)
+        return True
+
+
+def _with(held: str, ring: Keyring, now: datetime) -> str:
+    """The caBundle with the ring added. What is there stays until it ends: a replica that is behind removes nothing."""
+    try:
+        others = [each for each in split(base64.b64decode(held)) if ends(each) > now]
+    except ValueError:
+        others = []
+    return base64.b64encode(bundle(*others, *ring.trusted)).decode()
+
+
+class Files:
+    """`tls.crt` and `tls.key` of a folder, by cert-manager or by hand. Whoever makes them also fills the caBundles."""
+
+    def __init__(self, folder: Path, serving: Serving, clock: Clock = SYSTEM) -> None:
+        self._folder = folder
+        self._serving = serving
+        self._clock = clock
+        self._complained = ""
+
+    async def run(self) -> None:
+        """For ever; a pair that is half written is passed over until it fits."""
+        while True:
+            await self._clock.sleep(FILES_SECONDS)
+            try:
+                if self.step():
+                    log.info("serving a new certificate", folder=str(self._folder))
+                self._complained = ""
+            except (BadPair, OSError) as error:
+                if str(error) != self._complained:
+                    log.warning("the new certificate is not served, the old one stays", why=str(error))
+                self._complained = str(error)
+
+    def step(self) -> bool:
+        """One look; whether the pair was new. Raises BadPair, OSError."""
+        return self._serving.load(
+            Pair((self._folder / "tls.crt").read_bytes(), (self._folder / "tls.key").read_bytes())
+        )
