@@ -3,10 +3,11 @@
 import asyncio
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from admission.model.durations import duration
 from controller.cli.complaint import Complaint
 
 _LEADER = "Leader election"
@@ -29,14 +30,14 @@ def command(
         ),
     ] = None,
     leader_elect_lease_duration: Annotated[
-        float | None, typer.Option(help="Seconds of silence after which others take over.", rich_help_panel=_LEADER)
+        str | None, typer.Option(help="Silence after which others take over. [default: 15s]", rich_help_panel=_LEADER)
     ] = None,
     leader_elect_renew_deadline: Annotated[
-        float | None,
-        typer.Option(help="Seconds without renewal after which a leader stops.", rich_help_panel=_LEADER),
+        str | None,
+        typer.Option(help="Without renewal for so long a leader stops. [default: 10s]", rich_help_panel=_LEADER),
     ] = None,
     leader_elect_retry_period: Annotated[
-        float | None, typer.Option(help="Seconds between attempts.", rich_help_panel=_LEADER)
+        str | None, typer.Option(help="Between attempts. [default: 2s]", rich_help_panel=_LEADER)
     ] = None,
     log_level: Annotated[str, typer.Option(help="debug, info, warning or error.")] = "info",
 ) -> None:
@@ -54,9 +55,9 @@ def command(
         timings = replace(
             settings.timings,
             **_given(
-                lease=leader_elect_lease_duration,
-                deadline=leader_elect_renew_deadline,
-                retry=leader_elect_retry_period,
+                lease=_seconds(leader_elect_lease_duration),
+                deadline=_seconds(leader_elect_renew_deadline),
+                retry=_seconds(leader_elect_retry_period),
             ),
         )
         settings = replace(
@@ -77,6 +78,10 @@ def command(
         raise Complaint(str(error)) from error
 
 
-def _given(**flags: object) -> dict[str, object]:
+def _seconds(text: str | None) -> float | None:
+    return None if text is None else duration(text)
+
+
+def _given(**flags: object) -> dict[str, Any]:
     """Those that were set."""
     return {name: value for name, value in flags.items() if value is not None}

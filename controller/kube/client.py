@@ -16,6 +16,7 @@ from typing import Any
 
 import aiohttp
 import msgspec
+import yaml
 from aiohttp.connector import AddrInfoType
 from kubernetes_asyncio import config as credentials
 from kubernetes_asyncio.client import Configuration
@@ -30,6 +31,18 @@ REFRESH_SECONDS = 60.0  # how often the library looks whether a token is about t
 CONNECTIONS = 128  # above the writers' 64 and one watch per kind
 LARGEST_LINE = 2**21  # bytes; an object may have 1.5 MiB, and comes as one line of a watch
 JSON, MERGE_PATCH = "application/json", "application/merge-patch+json"
+
+# What the library lets escape when a kubeconfig is missing, is no YAML, or lacks a part.
+_UNUSABLE = (
+    credentials.ConfigException,
+    yaml.YAMLError,
+    OSError,
+    ValueError,
+    TypeError,
+    AttributeError,
+    AssertionError,
+    KeyError,
+)
 
 Query = Mapping[str, str | int]
 
@@ -78,7 +91,7 @@ class Client:
                 credentials.load_incluster_config(client_configuration=configuration)  # type: ignore[no-untyped-call]
                 return cls(configuration=configuration)
             loader = await credentials.load_kube_config(path, context, configuration, persist_config=False)
-        except (credentials.ConfigException, OSError, ValueError, TypeError, AttributeError) as error:
+        except _UNUSABLE as error:
             raise NoCredentials(f"no usable credentials in {path}: {error}; name a file with --kubeconfig") from error
         return cls(configuration=configuration, loader=loader)
 

@@ -177,7 +177,7 @@ class Elector:
                 if busy is not None and busy.done():
                     busy.result()
                     raise RuntimeError("the work of the leader ended although nobody stopped it")
-                if self._clock.steady() >= renew_at:
+                if self.leads and self._clock.steady() >= renew_at:
                     renew_at = self._clock.steady() + self._timings.retry
                     if not await self._renew():
                         break
