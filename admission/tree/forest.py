@@ -55,6 +55,8 @@ class Forest:
 
 def ring(node: Node) -> list[Node]:
     """The cohorts of the cycle that `node` is part of, itself first; empty if it is in none."""
+    if node.is_queue:  # nobody names a queue
+        return []
     members = [node]
     seen = {node}
     above = node.above
