@@ -24,6 +24,10 @@ from admission.world.store import Change
 _REQUEUED_AT_ONCE = ("Preempted", "NodeFailures")
 
 
+class NotPossible(LookupError):
+    """What was asked of an operator cannot happen to this object now."""
+
+
 class Operators:
     def __init__(self, api: ApiServer, clock: Clock, stop_after: float | None = None) -> None:
         self._api = api
@@ -53,7 +57,7 @@ class Operators:
         elif ref.kind == "Pod":
             self._write(ref, {"phase": "Succeeded"})
         else:
-            raise LookupError(f"no operator here can finish {ref}: only a Job, a Pod or a Workload")
+            raise NotPossible(f"no operator here can finish {ref}: only a Job, a Pod or a Workload")
 
     def stopped(self, ref: Ref) -> None:
         """The pods of a stopped job are gone; of a bare Workload: its owner lets go of the quota."""
@@ -63,7 +67,7 @@ class Operators:
         elif ref.kind == "Workload":
             self._release(ref, found)
         else:
-            raise LookupError(f"no operator here can stop {ref}: only a Job or a Workload")
+            raise NotPossible(f"no operator here can stop {ref}: only a Job or a Workload")
 
     # what operators do by themselves
 
@@ -112,7 +116,7 @@ class Operators:
     def _release(self, ref: Ref, workload: Frozen) -> None:
         evicted = condition(workload, EVICTED)
         if evicted is None or evicted["status"] != "True":
-            raise LookupError(f"{ref} has not been evicted, so nothing of it can have stopped")
+            raise NotPossible(f"{ref} has not been evicted, so nothing of it can have stopped")
         at_once = evicted["reason"] in _REQUEUED_AT_ONCE
         message = evicted.get("message", "")
         changes = [
@@ -136,13 +140,13 @@ class Operators:
     def _found(self, ref: Ref) -> Frozen:
         found = self._api.peek(ref)
         if found is None:
-            raise LookupError(f"{ref} does not exist at this moment")
+            raise NotPossible(f"{ref} does not exist at this moment")
         return found
 
     def _write(self, ref: Ref, status: dict[str, Any]) -> None:
         answer = self._api.patch(ref, {"status": status}, subresource="status", user=JOB_CONTROLLER)
         if not answer.ok:
-            raise LookupError(f"the status of {ref} could not be written: {answer.message}")
+            raise NotPossible(f"the status of {ref} could not be written: {answer.message}")
 
 
 def pods_at_once(job: Frozen) -> int:

@@ -8,6 +8,7 @@ from admission.model.kinds import Ref
 from admission.model.times import stamp
 from admission.world.answers import Answer
 from admission.world.objects import Frozen, Object, copied, ref_of
+from admission.world.operators import NotPossible
 from admission.world.scenario.event_forms import (
     AdmissionReview,
     ConflictInjector,
@@ -68,7 +69,14 @@ class Events:
         self._world.operators.stop_after = _AUTO_STOP if auto else None
 
     def carry_out(self, index: int, event: Event) -> None:
+        """Do what the event says. What cannot happen at this moment is noted as refused."""
         self.current = index
+        try:
+            self._carry_out(index, event)
+        except NotPossible as error:
+            self.refused.append((index, str(error)))
+
+    def _carry_out(self, index: int, event: Event) -> None:
         match event:
             case Create(repeat=int(repeat), every=float(every)):
                 for turn in range(repeat):
@@ -191,7 +199,7 @@ class Events:
     def _workload_name(self, match: re.Match[str]) -> str:
         found = self._recorder.workloads_of(match.group(1))
         if not found:
-            raise LookupError(f"{match.group(0)}: {match.group(1)} owns no Workload at t={self._recorder.t:g}")
+            raise NotPossible(f"{match.group(0)}: {match.group(1)} owns no Workload at t={self._recorder.t:g}")
         return str(found[0]["metadata"]["name"])
 
 

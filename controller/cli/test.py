@@ -1,0 +1,122 @@
+"""`lockgate test`: runs scenario files, the way in which platform teams pin their quota policy.
+
+Exit codes: 0 all hold; 1 some expectation failed; 2 a file is bad and nothing was run; 3 nothing failed, but some
+cases need what this runner does not have.
+"""
+
+import json
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from controller.cli.complaint import Complaint
+
+if TYPE_CHECKING:
+    from admission.world.scenario.case import Case
+    from admission.world.scenario.runner import Result
+
+_SUFFIXES = (".yaml", ".yml")
+# A rewritten state can bring its reason into view, and that the message: more rounds than that change nothing.
+_REWRITE_ROUNDS = 4
+
+
+class Output(StrEnum):
+    TEXT = "text"
+    JSON = "json"
+    JUNIT = "junit"
+
+
+def command(
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="PATH...", help="Scenario files, or folders of them.", show_default=False)
+    ],
+    output: Annotated[Output, typer.Option(help="How to print the results.")] = Output.TEXT,
+    rewrite: Annotated[
+        bool, typer.Option("--rewrite", help="Write what was seen into the files' expectations.")
+    ] = False,
+    live: Annotated[bool, typer.Option("--live", help="Run on a real API server instead of in memory.")] = False,
+) -> None:
+    """Run scenario files and compare what happens with what they expect."""
+    from admission.world.scenario.report import FileResult, as_json, as_junit, count, text
+    from admission.world.scenario.runner import run_case
+
+    if live:
+        raise Complaint("--live: scenarios run only in memory in this version; leave the flag away")
+    cases = _read_all(_files(paths))
+    results = [FileResult(str(path), run_case(case)) for path, case in cases.items()]
+    if rewrite:
+        results = [FileResult(one.file, _rewrite(Path(one.file), one.result)) for one in results]
+    match output:
+        case Output.TEXT:
+            print("\n".join(text(results)))
+        case Output.JSON:
+            print(json.dumps(as_json(results), indent=2))
+        case Output.JUNIT:
+            print(as_junit(results))
+    if count(results, "failed"):
+        raise typer.Exit(1)
+    if count(results, "unsupported"):
+        raise typer.Exit(3)
+
+
+def _files(paths: list[Path]) -> list[Path]:
+    found: list[Path] = []
+    for path in paths:
+        if path.is_dir():
+            inside = sorted(file for file in path.rglob("*") if file.suffix in _SUFFIXES and file.is_file())
+            if not inside:
+                raise Complaint(f"{path}: no scenario in this folder; their names end in {' or '.join(_SUFFIXES)}")
+            found += inside
+        elif path.exists():
+            found.append(path)
+        else:
+            raise Complaint(f"{path}: there is no such file or folder")
+    return list(dict.fromkeys(found))
+
+
+def _read_all(files: list[Path]) -> "dict[Path, Case]":
+    """Every case, or a complaint about every bad file: then nothing is run."""
+    from admission.world.scenario.case import read_case
+    from admission.world.scenario.source import BadFile, Problem
+
+    cases: dict[Path, Case] = {}
+    seen: dict[str, Path] = {}
+    complaints: list[str] = []
+    for path in files:
+        try:
+            case = read_case(path.read_text(encoding="utf-8"))
+            if case.id in seen:
+                line = case.source.line(("id",))
+                raise BadFile([Problem("id", line, f"{case.id} is also the id of {seen[case.id]}: change one")])
+        except BadFile as bad:
+            complaints += [f"{path}:{problem.line}: {problem}" for problem in bad.problems]
+        except UnicodeDecodeError as error:
+            complaints.append(f"{path}:1: is no text in UTF-8 (byte {error.start}): a scenario is YAML")
+        else:
+            seen[case.id] = path
+            cases[path] = case
+    if complaints:
+        print("\n".join(complaints), file=sys.stderr)
+        bad_files = len({complaint.split(":", 1)[0] for complaint in complaints})
+        raise Complaint(f"{bad_files} of {len(files)} files are bad; nothing was run")
+    return cases
+
+
+def _rewrite(path: Path, result: "Result") -> "Result":
+    """The result after the file says what was seen, as far as values can say it."""
+    from admission.world.scenario.case import read_case
+    from admission.world.scenario.rewrite import rewritten
+    from admission.world.scenario.runner import run_case
+
+    for _ in range(_REWRITE_ROUNDS):
+        text, changes = rewritten(result)
+        if not changes:
+            break
+        case = read_case(text)
+        path.write_text(text, encoding="utf-8")
+        print(f"{path}: {changes} values rewritten", file=sys.stderr)
+        result = run_case(case)
+    return result
