@@ -6,6 +6,7 @@ whoever refused.
 
 import json
 from dataclasses import dataclass
+from enum import Enum
 from typing import Literal
 
 ErrorKind = Literal[
@@ -23,6 +24,15 @@ ErrorKind = Literal[
 _WITHOUT_VALUE = ("Required value", "Forbidden", "Too long")
 
 
+class Omitted(Enum):
+    """Stands for a value too large to repeat."""
+
+    OMITTED = "omitted"
+
+
+OMITTED = Omitted.OMITTED
+
+
 @dataclass(frozen=True, slots=True)
 class FieldError:
     """`path` as Kubernetes prints it (`spec.podSets[0].count`); `value` is JSON-shaped; `detail` may be empty."""
@@ -38,7 +48,8 @@ class FieldError:
     @property
     def body(self) -> str:
         """The complaint without its path: what a Status cause carries as its message."""
-        said = self.kind if self.kind in _WITHOUT_VALUE else f"{self.kind}: {_shown(self.value)}"
+        silent = self.kind in _WITHOUT_VALUE or self.value is OMITTED
+        said = self.kind if silent else f"{self.kind}: {_shown(self.value)}"
         return f"{said}: {self.detail}" if self.detail else said
 
 
