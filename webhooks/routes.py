@@ -5,15 +5,16 @@ refusal, only later and without a word.
 """
 
 import asyncio
+from typing import Protocol
 
 from aiohttp import web
 
-from admission.answers import HOOKS, Answer, Request, answer
+from admission.answers import HOOKS, Answer, Request, View, answer
 from controller.kit import metrics
 from controller.kit.logs import Log
 from controller.kube.errors import ApiError
 from webhooks import review
-from webhooks.view import ClusterView, OwnerUnknown
+from webhooks.view import OwnerUnknown
 
 LARGEST_BODY = 8 * 2**20  # bytes: an object of 1.5 MiB twice, escaped at worst, and the envelope
 SECONDS = 4.0  # for the whole request: one less than the API server waits, so that it hears why
@@ -21,25 +22,33 @@ SECONDS = 4.0  # for the whole request: one less than the API server waits, so t
 log = Log("webhooks")
 
 
-def application(view: ClusterView) -> web.Application:
+class FetchingView(View, Protocol):
+    """A view whose `owner` may raise OwnerUnknown."""
+
+    async def fetch(self, missing: OwnerUnknown) -> None:
+        """Afterwards the view knows it. Raises ApiError."""
+        ...
+
+
+def application(view: FetchingView) -> web.Application:
     """Everything the API server may ask for."""
     app = web.Application(client_max_size=LARGEST_BODY)
     for hook in HOOKS:
-        app.router.add_post(hook.path, _Handler(hook.path, view))
+        app.router.add_post(hook.path, _Handler(hook.path, view).post)
     return app
 
 
 class _Handler:
     """One path."""
 
-    def __init__(self, path: str, view: ClusterView) -> None:
+    def __init__(self, path: str, view: FetchingView) -> None:
         self._path = path
         self._view = view
         self._allowed = metrics.REVIEWS.labels(path, "allowed")
         self._refused = metrics.REVIEWS.labels(path, "refused")
         self._unreadable = metrics.REVIEWS.labels(path, "unreadable")
 
-    async def __call__(self, http: web.Request) -> web.Response:
+    async def post(self, http: web.Request) -> web.Response:
         if http.content_type != "application/json":
             self._unreadable.inc()
             raise web.HTTPUnsupportedMediaType(text="send the AdmissionReview as application/json\n")
@@ -70,7 +79,7 @@ class _Handler:
             return Answer(False, "the webhook failed on this object; its log says why", code=500)
 
 
-async def ask(path: str, request: Request, view: ClusterView) -> Answer:
+async def ask(path: str, request: Request, view: FetchingView) -> Answer:
     """The answer, after fetching what it turned out to need. Raises ApiError."""
     while True:
         try:

@@ -21,7 +21,7 @@ from controller.kit.tasks import together
 from controller.kube.client import Client
 from controller.kube.configuration import read_settings
 from webhooks.rotation import Files, OwnAuthority
-from webhooks.routes import application
+from webhooks.routes import FetchingView, application
 from webhooks.serving import Serving
 from webhooks.settings import Settings, pod_namespace
 from webhooks.view import ClusterView
@@ -102,7 +102,7 @@ def names(namespace: str, bind: str) -> Sequence[str]:
 
 
 @asynccontextmanager
-async def answering(bind: str, view: ClusterView, serving: Serving) -> AsyncIterator[tuple[str, int]]:
+async def answering(bind: str, view: FetchingView, serving: Serving) -> AsyncIterator[tuple[str, int]]:
     """Serve reviews while inside; gives host and port. On leaving, what is under way is finished."""
     runner = web.AppRunner(
         application(view), access_log=None, keepalive_timeout=IDLE_SECONDS, shutdown_timeout=FINISH_SECONDS
