@@ -7,7 +7,6 @@ from typing import NamedTuple
 from admission.model.kinds import Ref
 from admission.model.workload import PodSet
 
-
 _NO_COUNTS: Mapping[str, int] = {}
 
 
