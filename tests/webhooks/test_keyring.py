@@ -75,8 +75,8 @@ def test_over_thirty_years_whatever_any_replica_serves_is_trusted_by_every_bundl
     while now < START + timedelta(days=365 * 30):
         following = next_step(ring, NAMES, now, everywhere=True)
         for leaf in (ring.leaf, following.leaf):
-            for bundle in (ring.trusted, following.trusted):
-                _trusts(bundle, leaf, now)
+            for trusted in (ring.trusted, following.trusted):
+                _trusts(trusted, leaf, now)
         renewals += following.authority != ring.authority
         now += timedelta(days=20) if following is ring else SETTLE
         ring = following
