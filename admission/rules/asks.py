@@ -17,8 +17,9 @@ class Ask(NamedTuple):
 
 
 Asks = tuple[Ask, ...]
-# Kueue's scheduling hash: workloads of one queue that share it fail alike.
-Kin = tuple[int, Asks]
+# Kueue's scheduling hash: workloads of one queue that share it fail alike. Plain tuples, because many are kept and the
+# garbage collector passes over those.
+Kin = tuple[int, tuple[tuple[object, ...], ...]]
 
 
 def asks_of(workload: Workload) -> Asks:

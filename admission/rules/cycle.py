@@ -11,7 +11,7 @@ from typing import NamedTuple
 from admission.model.decisions import Victim
 from admission.model.names import WorkloadKey
 from admission.model.queues import FlavorResource
-from admission.rules import flavors, reasons
+from admission.rules import grades, reasons
 from admission.rules.estate import Estate
 from admission.rules.nomination import Nomination
 from admission.tree import Node
@@ -43,14 +43,18 @@ def play(estate: Estate, nominations: Iterable[Nomination], budget: int, spent: 
     mark = estate.tree.mark()
     try:
         cycle = _Cycle(estate)
-        for nomination in sorted(nominations, key=lambda each: each.order):
+        ordered = sorted(nominations, key=lambda each: each.order)
+        contenders = [place for place, each in enumerate(ordered) if each.contends]
+        last = contenders[-1] if contenders else -1
+        for place, nomination in enumerate(ordered):
             verdict = cycle.judge(nomination)
             price = 1 if verdict.step == ADMIT else len(verdict.newly)
             if price and spent + cost + price > budget and spent + cost:
                 cut = True
                 break
             cost += price
-            cycle.book(verdict)
+            if place < last:  # nobody after that would meet what it takes
+                cycle.book(verdict)
             verdicts.append(verdict)
     finally:
         estate.tree.undo(mark)
@@ -69,9 +73,9 @@ class _Cycle:
         assignment, victims = nomination.assignment, nomination.victims
         if nomination.refusal is not None:
             return Verdict(nomination, REFUSED, *nomination.refusal)
-        if assignment.mode == flavors.NO_FIT:
+        if assignment.mode == grades.NO_FIT:
             return Verdict(nomination, NO_FIT, reasons.why_not(assignment.failures[-1]), nomination.message)
-        if assignment.mode == flavors.PREEMPT and not victims:
+        if assignment.mode == grades.PREEMPT and not victims:
             return Verdict(nomination, NO_CANDIDATES, "WaitingForQuota", nomination.message)
         if any(victim.workload in self._leaving for victim in victims):
             return Verdict(nomination, SKIPPED, "WaitingForQuota", reasons.OVERLAP)

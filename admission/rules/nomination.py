@@ -4,15 +4,17 @@ from typing import Final
 
 from admission.model.decisions import Shortage, Victim
 from admission.model.queues import FlavorResource
-from admission.rules import flavors, reasons
-from admission.rules.asks import problem_of
+from admission.rules import reasons
+from admission.rules.asks import Ask, problem_of
 from admission.rules.estate import Estate
-from admission.rules.flavors import Assignment, Oracle
+from admission.rules.flavors import NOTHING_TRIED, Assignment, Flavors, Progress, assign, unavailable, unmatched, wanted
+from admission.rules.grades import FIT, NO_CANDIDATES, NO_FIT, PREEMPT, RECLAIM, Judge, Oracle, Shortfall
+from admission.rules.matching import mismatch
 from admission.rules.preemption import ask_oracle, find_victims
 from admission.rules.queue import Queue, Scanned, Waiting
 from admission.tree import Node
 
-_MODES: Final = {"noCandidates": flavors.NO_CANDIDATES, "preempt": flavors.PREEMPT, "reclaim": flavors.RECLAIM}
+_MODES: Final = {"noCandidates": NO_CANDIDATES, "preempt": PREEMPT, "reclaim": RECLAIM}
 
 
 class Nomination:
@@ -33,6 +35,11 @@ class Nomination:
         self.assignment, self.victims, self.refusal = assignment, victims, refusal
         # Who borrows less goes first: idle quota of its own is nobody else's business.
         self.order = (assignment.borrowing, waiting.rank)
+
+    @property
+    def contends(self) -> bool:
+        """Whether it takes quota if what those before it took leaves enough."""
+        return self.assignment.mode == FIT or bool(self.victims)
 
     @property
     def message(self) -> str:
@@ -61,33 +68,29 @@ def _judge(
 ) -> Nomination:  # fmt: skip
     refusal = _refusal(estate, queue, waiting)
     if refusal is not None:
-        return Nomination(waiting, queue, stamp, Assignment(flavors.NO_FIT), refusal=refusal)
+        return Nomination(waiting, queue, stamp, Assignment(NO_FIT), refusal=refusal)
     menu = queue.menu
     if menu is None:
         raise LookupError(f"ClusterQueue {queue.name} has no spec and cannot nominate {waiting.key}")
-    progress = _progress(estate, queue, waiting, node) if remembering else flavors.NOTHING_TRIED
-    oracle = oracle_for(estate, queue, waiting, node, now)
-    assignment = flavors.assign(waiting.asks, menu, node, estate.flavors, oracle, progress)
+    progress = _progress(estate, queue, waiting, node) if remembering else NOTHING_TRIED
+    judge = Judge(menu, node, _oracle(estate, waiting, node, now) if menu.preempts else None)
+    assignment = assign(waiting.asks, menu, judge, estate.flavors, progress)
     victims: tuple[Victim, ...] = ()
-    if assignment.mode == flavors.PREEMPT and menu.preempts:
+    if assignment.mode == PREEMPT and menu.preempts:
         victims = find_victims(
             estate.tree, estate.active, estate.holders, waiting, assignment.usage, assignment.needs, now
         )
     return Nomination(waiting, queue, stamp, assignment, victims)
 
 
-def oracle_for(estate: Estate, queue: Queue, waiting: Waiting, node: Node, now: float) -> Oracle:
-    """What preemption could do for `waiting`."""
+def _oracle(estate: Estate, waiting: Waiting, node: Node, now: float) -> Oracle:
     tree, active, holders = estate.tree, estate.active, estate.holders
 
-    def nobody(fr: FlavorResource, units: int) -> tuple[int, int]:
-        return flavors.NO_CANDIDATES, tree.find_height(node, fr, units)[0]
-
-    def somebody(fr: FlavorResource, units: int) -> tuple[int, int]:
+    def ask(fr: FlavorResource, units: int) -> tuple[int, int]:
         possibility, height = ask_oracle(tree, active, holders, waiting, fr, units, now)
         return _MODES[possibility], height
 
-    return somebody if queue.menu is not None and queue.menu.preempts else nobody
+    return ask
 
 
 def survey(estate: Estate, queue: Queue, waiting: Waiting, assignment: Assignment, now: float) -> tuple[Shortage, ...]:
@@ -95,26 +98,34 @@ def survey(estate: Estate, queue: Queue, waiting: Waiting, assignment: Assignmen
     node, menu = _node(estate, queue), queue.menu
     if menu is None:
         return ()
-    oracle = oracle_for(estate, queue, waiting, node, now)
+    judge = Judge(menu, node, _oracle(estate, waiting, node, now) if menu.preempts else None)
     assumed: dict[FlavorResource, int] = {}
     served = {pod_set.name: pod_set for pod_set in assignment.pod_sets}
-    found: list[Shortage] = []
+    found: list[Shortfall] = []
     for ask in waiting.asks:
-        for resource, units in flavors.wanted(ask, menu):
-            group = menu.groups.get(resource)
+        for request in wanted(ask, menu):
+            group = menu.groups.get(request[0])
             if group is None:
-                if units:
-                    found.append(flavors.unavailable(ask, resource, units))
+                found += [unavailable(ask, *request)] if request[1] else []
                 continue
-            found += [
-                flavors.shortage(ask, resource, units, name, menu, node, estate.flavors, oracle, assumed)
-                for name in group.flavors
-            ]
+            found += [_measure(judge, ask, request, name, estate.flavors, assumed) for name in group.flavors]
         if ask.name in served:
             for resource, flavor in served[ask.name].flavors.items():
                 fr = (flavor, resource)
                 assumed[fr] = assumed.get(fr, 0) + served[ask.name].usage[resource]
-    return tuple(found)
+    return tuple([Shortage(*short) for short in found])
+
+
+def _measure(
+    judge: Judge, ask: Ask, request: tuple[str, int], flavor: str, flavors: Flavors, assumed: dict[FlavorResource, int]
+) -> Shortfall:
+    resource, units = request
+    note = mismatch(flavor, flavors.get(flavor), ask)
+    if note:
+        return unmatched(ask, request, flavor, note)
+    before = assumed.get((flavor, resource), 0)
+    _, verdict, free, most = judge.grade((flavor, resource), before + units)
+    return Shortfall(ask.name, resource, flavor, before + units, before, free, most, verdict)
 
 
 def _refusal(estate: Estate, queue: Queue, waiting: Waiting) -> tuple[str, str] | None:
@@ -126,13 +137,13 @@ def _refusal(estate: Estate, queue: Queue, waiting: Waiting) -> tuple[str, str] 
     return ("Misconfigured", problem) if problem else None
 
 
-def _progress(estate: Estate, queue: Queue, waiting: Waiting, node: Node) -> flavors.Progress:
+def _progress(estate: Estate, queue: Queue, waiting: Waiting, node: Node) -> Progress:
     """Scans go on where they stopped, unless the workload changed or, some cycles ago, the queue's quota did."""
     scanned = waiting.scanned
     if scanned is None or scanned.asks != waiting.asks:
-        return flavors.NOTHING_TRIED
+        return NOTHING_TRIED
     if queue.cycles - scanned.cycle > 1 and estate.tree.generation(node) > scanned.generation:
-        return flavors.NOTHING_TRIED
+        return NOTHING_TRIED
     return scanned.progress
 
 

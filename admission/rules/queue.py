@@ -15,7 +15,8 @@ from admission.model.names import EVICTED, REQUEUED, WorkloadKey
 from admission.model.queues import ClusterQueue
 from admission.model.workload import Workload
 from admission.rules.asks import Asks, Kin, asks_of
-from admission.rules.flavors import Menu, Progress
+from admission.rules.flavors import Progress
+from admission.rules.menu import Menu
 from admission.rules.order import Rank, rank
 
 _RANK = attrgetter("rank")
@@ -68,7 +69,7 @@ class Waiting:
 
     @property
     def kin(self) -> Kin:
-        return (-self.rank[0], self.asks)
+        return (-self.rank[0], tuple([tuple(ask) for ask in self.asks]))
 
 
 class Queue:
@@ -94,7 +95,7 @@ class Queue:
 
     def configure(self, spec: ClusterQueue | None, active: bool) -> None:
         self.spec, self.active = spec, active and spec is not None
-        self.menu = Menu.of(spec) if spec is not None else None
+        self.menu = Menu(spec) if spec is not None else None
         if self.strict:
             self.sticky = None  # the order of arrival is all that counts
 
@@ -161,7 +162,7 @@ class Queue:
         if waiting.hold is not None or not self.blocked:
             return waiting.hold
         kin = self.blocked.get(waiting.kin)
-        return kin and Hold(waiting.key, kin.reason, kin.message, True, kin.shortages)
+        return kin and Hold(waiting.key, kin.reason, kin.message, parked=True)
 
     def position(self, waiting: Waiting) -> int:
         """0 is the head; ready and parked alike."""

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from admission.model.amounts import text
-from admission.model.decisions import Shortage
+from admission.rules.grades import Shortfall
 
 _REASONS = ("WaitingForQuota", "ExceedsMaxQuota", "NoMatchingFlavor")  # least severe first
 _SEVERITY = {reason: severity for severity, reason in enumerate(_REASONS)}
@@ -14,7 +14,7 @@ NAMESPACE_MISMATCH = "Workload namespace doesn't match ClusterQueue selector"
 NAMESPACE_UNKNOWN = "Could not obtain workload namespace"
 
 
-def couldnt_assign(failures: Sequence[Sequence[Shortage]]) -> str:
+def couldnt_assign(failures: Sequence[Sequence[Shortfall]]) -> str:
     """One sentence per pod set that does not fit."""
     parts = []
     for shortages in failures:
@@ -27,7 +27,7 @@ def pending_preemption(count: int) -> str:
     return f". Pending the preemption of {count} workload(s)"
 
 
-def why_not(shortages: Sequence[Shortage]) -> str:
+def why_not(shortages: Sequence[Shortfall]) -> str:
     """The reason why a pod set that nothing can serve waits. A flavor is as bad as its worst resource; the mildest
     flavor counts, because any of them would do."""
     flavors: dict[str, int] = {}
@@ -38,7 +38,7 @@ def why_not(shortages: Sequence[Shortage]) -> str:
     return _REASONS[min(flavors.values())] if flavors else "NoMatchingFlavor"
 
 
-def _line(short: Shortage) -> str:
+def _line(short: Shortfall) -> str:
     if short.verdict == "NoMatchingFlavor":
         return short.note
     resource, flavor = short.resource, short.flavor

@@ -127,8 +127,8 @@ class Rounds:
         after = (verdict.reason, verdict.message, parked)
         if before is None or (before.reason, before.message, before.parked) != after or before.victims != victims:
             self._told.setdefault(waiting.key, before)
-            shortages = tuple([short for failed in verdict.nomination.assignment.failures for short in failed])
-            waiting.hold = Hold(waiting.key, *after, shortages, victims)
+            # Without shortages: most are never asked for, and `inspect` counts them when they are.
+            waiting.hold = Hold(waiting.key, *after, victims=victims)
 
     def _news(self) -> list[Hold]:
         """The last answers that differ from what was told before this run."""

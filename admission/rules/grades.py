@@ -1,0 +1,81 @@
+"""How well one flavor serves: it fits, it would after preemption, or not; and which of several is preferred."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from admission.model.queues import FlavorResource
+from admission.rules.menu import Menu
+from admission.tree import Node
+from admission.tree.quota import find_height, queue_available
+
+# Worst first. RECLAIM: all victims are in other queues.
+NO_FIT, NO_CANDIDATES, PREEMPT, RECLAIM, FIT = range(5)
+_VERDICTS = ("WaitingForQuota", "noCandidates", "preempt", "reclaim", "fit")
+
+# Asks what preemption could do for so many units of one flavor's resource: mode, and borrowing height afterwards.
+Oracle = Callable[[FlavorResource, int], tuple[int, int]]
+
+
+class Grade(NamedTuple):
+    """Of one resource, or of a whole group by its worst resource."""
+
+    mode: int
+    borrowing: int  # height of the cohort that it borrows from; 0: it does not borrow
+
+
+class Shortfall(NamedTuple):
+    """A `Shortage` while it is only counted with: there are several for each look at a workload."""
+
+    pod_set: str
+    resource: str
+    flavor: str
+    asked: int
+    before: int
+    available: int
+    potential: int
+    verdict: str
+    note: str = ""
+
+
+class Judge:
+    """Knows a queue and what preemption could do for one workload in it. `oracle` None: it may preempt nobody."""
+
+    __slots__ = ("_ceilings", "_menu", "_node", "_oracle")
+
+    def __init__(self, menu: Menu, node: Node, oracle: Oracle | None) -> None:
+        self._menu, self._node, self._oracle = menu, node, oracle
+        self._ceilings = menu.ceilings(node, node.root.surveyed)
+
+    def grade(self, fr: FlavorResource, units: int) -> tuple[Grade, str, int, int]:
+        """How `units` would be got: grade, verdict, what is free, the most there could be."""
+        node = self._node
+        most = self._ceilings[fr]
+        free = queue_available(node, fr)
+        if units > most:
+            return Grade(NO_FIT, 0), "ExceedsMaxQuota", free, most
+        height, may_reclaim = find_height(node, fr, units)
+        if units <= free:
+            return Grade(FIT, height), "fit", free, most
+        if may_reclaim or self._menu.preempts_while_borrowing or units <= node.subtree.get(fr, 0):
+            mode = NO_CANDIDATES
+            if self._oracle is not None:
+                mode, height = self._oracle(fr, units)
+            return Grade(mode, height), _VERDICTS[mode], free, most
+        return Grade(NO_FIT, height), "WaitingForQuota", free, most
+
+    def score(self, grade: Grade) -> tuple[int, int, int]:
+        """Higher is preferred: whatever works, then what might one day, then nothing."""
+        mode, borrowing = grade
+        if mode == NO_FIT:
+            return (0, 0, 0)
+        viable = 1 if mode == NO_CANDIDATES else 2
+        if self._menu.borrow_rather_than_preempt:
+            return (viable, mode, -borrowing)
+        return (viable, -borrowing, mode)
+
+    def try_next(self, grade: Grade) -> bool:
+        """Whether the queue wants to see the flavors after one of this grade, too."""
+        mode, borrowing = grade
+        if mode <= NO_CANDIDATES or (mode != FIT and self._menu.try_next_when_preempting):
+            return True
+        return borrowing > 0 and self._menu.try_next_when_borrowing
