@@ -13,9 +13,10 @@ from admission.model.effects import EmitEvent, Outcome, Plan, Planned, Result
 from admission.model.kinds import WATCHED, Ref
 from admission.reconcile.requests import Impossible, Moved, Request, needs, render
 from admission.world.answers import Answer
-from admission.world.objects import Frozen
+from admission.world.objects import Frozen, ref_of
 from admission.world.server import ApiServer
 from admission.world.store import Change, Watch
+from admission.world.weather import Deposed, FairWeather
 
 BUDGET = 256  # effects in one plan, as the live controller asks for
 
@@ -33,7 +34,7 @@ class Machine(Protocol):
 
 
 class Write(NamedTuple):
-    """One write request of the product and its answer. `at`: seconds since 1970."""
+    """One write request of the product and its answer. `at`: seconds since 1970; `code` 0: no answer came."""
 
     at: float
     ref: Ref
@@ -56,17 +57,25 @@ class Product:
     """One replica that leads. `wake_at`: when it wants to think again though nothing happened."""
 
     def __init__(
-        self, machine: Machine, api: ApiServer, configuration: Configuration, now: Callable[[], float]
+        self,
+        machine: Machine,
+        api: ApiServer,
+        configuration: Configuration,
+        now: Callable[[], float],
+        weather: FairWeather,
     ) -> None:
         self.machine = machine
         self.user = f"system:serviceaccount:{configuration.namespace}:lockgate-controller"
         self.paused = False
         self.wake_at: float | None = None
+        self.lease_until = float("inf")  # it sends nothing after that moment
         self.on_write: Callable[[Write, Request], None] = lambda write, request: None
         self.on_event: Callable[[Sent], None] = lambda sent: None
         self._api = api
         self._now = now
-        self._watches: list[Watch] = []
+        self._weather = weather
+        self._watches: dict[str, Watch] = {}
+        self._known: dict[str, dict[Ref, None]] = {kind: {} for kind in WATCHED}
         self._sending: deque[Planned] = deque()
         self._failed_lanes: set[str] = set()
         self._reads: tuple[Ref, ...] = ()
@@ -76,7 +85,7 @@ class Product:
 
     def stop(self) -> None:
         """It is gone: it watches no more and will not step again."""
-        for watch in self._watches:
+        for watch in self._watches.values():
             self._api.store.stop(watch)
 
     @property
@@ -87,6 +96,7 @@ class Product:
     def step(self) -> bool:
         """One piece of work: an effect, a read, what the watches bring, a plan. False when at rest."""
         if self._sending:
+            self._weather.between_effects()
             self._send(self._sending.popleft())
             return True
         heard = self._hear()
@@ -110,24 +120,38 @@ class Product:
     # hearing
 
     def _list_and_watch(self, kind: str) -> None:
-        self._watches.append(self._api.watch(kind))
+        """A first list, or a new one after a watch broke: what is missing in it has gone meanwhile."""
+        self._watches[kind] = self._api.watch(kind)
+        before, self._known[kind] = self._known[kind], {}
         for manifest in self._api.scan(kind):
-            self.machine.observe(kind, READERS[kind](manifest))
+            self._observe(kind, manifest)
+        for ref in before:
+            if ref not in self._known[kind]:
+                self.machine.gone(ref)
 
     def _hear(self) -> bool:
         heard = False
-        for watch in self._watches:
-            for change in watch.drain():
+        for kind, watch in list(self._watches.items()):
+            for change in self._weather.heard(watch):
                 self._take(change)
+                heard = True
+            if watch.broken:
+                self._api.store.stop(watch)
+                self._list_and_watch(kind)
                 heard = True
         self._think = self._think or heard
         return heard
 
     def _take(self, change: Change) -> None:
         if change.type == "DELETED":
+            self._known[change.ref.kind].pop(change.ref, None)
             self.machine.gone(change.ref, change.version)
         else:
-            self.machine.observe(change.ref.kind, READERS[change.ref.kind](change.new))
+            self._observe(change.ref.kind, change.new)
+
+    def _observe(self, kind: str, manifest: Frozen) -> None:
+        self._known[kind][ref_of(manifest)] = None
+        self.machine.observe(kind, READERS[kind](manifest))
 
     def _read(self, ref: Ref) -> None:
         found = self._api.peek(ref)
@@ -164,8 +188,13 @@ class Product:
             return Outcome(planned.id, "conflict", message=str(moved))
         except Impossible as problem:
             return Outcome(planned.id, "impossible", message=str(problem))
-        answer = self._request(request)
-        self.on_write(Write(self._now(), request.ref, request.verb, request.subresource, answer.code), request)
+        if self._now() > self.lease_until:
+            raise Deposed
+        answer = self._weather.send(request.ref, lambda: self._request(request))
+        code = answer.code if answer is not None else 0
+        self.on_write(Write(self._now(), request.ref, request.verb, request.subresource, code), request)
+        if answer is None:
+            return Outcome(planned.id, "unknown", message="no answer came")
         return outcome_of(planned.id, request, answer)
 
     def _request(self, request: Request) -> Answer:

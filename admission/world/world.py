@@ -17,12 +17,14 @@ from admission.model.names import EVICTED
 from admission.reconcile.requests import Request
 from admission.state import State
 from admission.world.clock import EPOCH, Clock, Timer
+from admission.world.faults import BLOWS, Faults, Storm
 from admission.world.garbage import GarbageCollector
 from admission.world.objects import condition
 from admission.world.operators import Operators
 from admission.world.product import Machine, Product, Sent, Write
 from admission.world.server import ApiServer
 from admission.world.store import Change
+from admission.world.weather import FairWeather
 from admission.world.webhooks import StoredView, Webhooks
 
 # Rounds without the clock moving after which a world is taken to run in circles. A legal round trip (job, workload,
@@ -44,7 +46,8 @@ class Eviction(NamedTuple):
 
 class World:
     """`pods_stop_after`: seconds until the pods of a stopped job are gone; None: only `stopped` says so.
-    `autostart`: start the product at once; else `start_product` does. `machine`: makes the product's state."""
+    `autostart`: start the product at once; else `start_product` does. `faults`: what goes wrong on the way.
+    `machine`: makes the product's state."""
 
     def __init__(
         self,
@@ -53,6 +56,7 @@ class World:
         start: float = EPOCH,
         pods_stop_after: float | None = None,
         autostart: bool = True,
+        faults: Faults | None = None,
         machine: Callable[[Configuration], Machine] = State,
     ) -> None:
         self.configuration = configuration
@@ -61,6 +65,7 @@ class World:
         self.evictions: list[Eviction] = []
         self.events: list[Sent] = []
         self.product: Product | None = None
+        self.storm = Storm(faults, self) if faults is not None else None
         self._write_listeners: list[Callable[[Write, Request], None]] = []
         self._machine = machine
         self.api = ApiServer(lambda: self.clock.now)
@@ -89,7 +94,9 @@ class World:
         """Start it, or start it anew with nothing but what the API server knows."""
         if self.product is not None:
             self.product.stop()
-        product = Product(self._machine(self.configuration), self.api, self.configuration, lambda: self.clock.now)
+        machine = self._machine(self.configuration)
+        weather = self.storm or FairWeather()
+        product = Product(machine, self.api, self.configuration, lambda: self.clock.now, weather)
         product.on_write = self._log_write
         product.on_event = self.events.append
         self.product = product
@@ -154,10 +161,22 @@ class World:
         busy = self.garbage.step()
         busy = self.operators.step() or busy
         if self.product is not None:
-            while self.product.step():
+            busy = self._run_product(self.product) or busy
+        return busy
+
+    def _run_product(self, product: Product) -> bool:
+        """Until it has heard the news, thought, and carried out its plan."""
+        busy = False
+        try:
+            while product.step():
                 busy = True
-                if not self.product.busy:
+                if not product.busy:
                     break
+        except BLOWS as blow:
+            if self.storm is None:
+                raise
+            self.storm.struck(product, blow)
+            busy = True
         return busy
 
     def _note(self, change: Change) -> None:
