@@ -25,6 +25,7 @@ COMMANDS: Mapping[str, str] = {
     "webhooks": "Run the webhook server.",
     "all": "Run controller and webhooks as two processes.",
     "install": "Apply CRDs, roles and webhook configurations to a cluster.",
+    "uninstall": "Remove webhook configurations and roles again; CRDs and queues stay.",
 }
 
 

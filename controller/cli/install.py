@@ -1,0 +1,56 @@
+"""`lockgate install`: what a cluster needs before controller and webhooks work; again, to bring it up to date."""
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+from urllib.parse import urlsplit
+
+import typer
+
+from admission.model.durations import BadDuration, duration
+from controller.cli.complaint import Complaint
+
+
+def command(
+    kubeconfig: Annotated[
+        Path | None, typer.Option(help="Credentials; default: $KUBECONFIG, ~/.kube/config, or the pod's account.")
+    ] = None,
+    config: Annotated[Path | None, typer.Option(help="A Kueue Configuration file.")] = None,
+    namespace: Annotated[str | None, typer.Option(help="Where Lockgate itself lives. [default: kueue-system]")] = None,
+    webhook_url: Annotated[
+        str | None,
+        typer.Option(help="https://HOST:PORT of the webhooks, where the API server can't reach a Service."),
+    ] = None,
+    wait: Annotated[str, typer.Option(help="How long to wait until the webhooks answer.")] = "0s",
+) -> None:
+    """Apply CRDs, roles and webhook configurations to a cluster; again to update."""
+    # Imported here: they cost half a second that `--help` and a mistyped flag need not wait for.
+    from admission.model.configuration import Configuration
+    from controller.cli.installing import Cluster, install
+    from controller.kube.client import Client, NoCredentials
+    from controller.kube.configuration import BadConfiguration, read_settings
+    from controller.kube.errors import ApiError
+
+    if webhook_url is not None and (urlsplit(webhook_url).scheme != "https" or not urlsplit(webhook_url).netloc):
+        raise Complaint(f"--webhook-url {webhook_url!r}: write https://HOST:PORT; API servers call nothing else")
+
+    async def steps() -> None:
+        async with await Client.connect(str(kubeconfig) if kubeconfig else None) as client:
+            await install(client, core, webhook_url)
+            print(f"installed in namespace {core.namespace}")
+            if seconds:
+                await Cluster(client).answered(seconds)
+                print("the webhooks answer")
+
+    try:
+        seconds = duration(wait)
+        core = read_settings(config).core if config else Configuration()
+        core = replace(core, namespace=namespace or core.namespace)
+        asyncio.run(steps())
+    except BadDuration as error:
+        raise Complaint(f"--wait: {error}") from error
+    except (BadConfiguration, NoCredentials) as error:
+        raise Complaint(str(error)) from error
+    except ApiError as error:
+        raise Complaint(f"the API server refused: {error}", exit_code=1) from error

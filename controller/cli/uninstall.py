@@ -1,0 +1,39 @@
+"""`lockgate uninstall`: takes away what `install` applied, the webhook configurations first. CRDs and queues stay."""
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from controller.cli.complaint import Complaint
+
+
+def command(
+    kubeconfig: Annotated[
+        Path | None, typer.Option(help="Credentials; default: $KUBECONFIG, ~/.kube/config, or the pod's account.")
+    ] = None,
+    config: Annotated[Path | None, typer.Option(help="A Kueue Configuration file.")] = None,
+    namespace: Annotated[str | None, typer.Option(help="Where Lockgate itself lives. [default: kueue-system]")] = None,
+) -> None:
+    """Remove webhook configurations, roles and Service; CRDs and what was made of them stay."""
+    # Imported here: they cost half a second that `--help` and a mistyped flag need not wait for.
+    from admission.model.configuration import Configuration
+    from controller.cli.installing import uninstall
+    from controller.kube.client import Client, NoCredentials
+    from controller.kube.configuration import BadConfiguration, read_settings
+    from controller.kube.errors import ApiError
+
+    async def steps() -> None:
+        async with await Client.connect(str(kubeconfig) if kubeconfig else None) as client:
+            await uninstall(client, core)
+
+    try:
+        core = read_settings(config).core if config else Configuration()
+        core = replace(core, namespace=namespace or core.namespace)
+        asyncio.run(steps())
+    except (BadConfiguration, NoCredentials) as error:
+        raise Complaint(str(error)) from error
+    except ApiError as error:
+        raise Complaint(f"the API server refused: {error}", exit_code=1) from error
