@@ -35,7 +35,8 @@ OMITTED = Omitted.OMITTED
 
 @dataclass(frozen=True, slots=True)
 class FieldError:
-    """`path` as Kubernetes prints it (`spec.podSets[0].count`); `value` is JSON-shaped; `detail` may be empty."""
+    """`path` as Kubernetes prints it (`spec.podSets[0].count`), "" for the object itself; `value` is JSON-shaped or
+    OMITTED; `detail` may be empty."""
 
     path: str
     kind: ErrorKind
@@ -43,7 +44,7 @@ class FieldError:
     detail: str = ""
 
     def __str__(self) -> str:
-        return f"{self.path}: {self.body}"
+        return f"{self.path or '<nil>'}: {self.body}"
 
     @property
     def body(self) -> str:

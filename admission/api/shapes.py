@@ -70,9 +70,10 @@ def _time(value: str) -> str:
 Name = Annotated[str, Strict(), Field(max_length=253, pattern=SUBDOMAIN)]
 PodSetName = Annotated[str, Strict(), Field(max_length=63, pattern=LABEL)]
 CheckName = Annotated[str, Strict(), Field(min_length=1, max_length=316)]
-Int32 = Annotated[int, Strict(), Schema({"format": "int32"})]
-Count = Annotated[int, Strict(), Field(ge=0), Schema({"format": "int32"})]
-Positive = Annotated[int, Strict(), Field(ge=1), Schema({"format": "int32"})]
+# The API server does not hold numbers to their format; Go clients cannot read one beyond it.
+Int32 = Annotated[int, Strict(), Field(ge=-(2**31), le=2**31 - 1), Schema({"format": "int32"})]
+Count = Annotated[int, Strict(), Field(ge=0, le=2**31 - 1), Schema({"format": "int32"})]
+Positive = Annotated[int, Strict(), Field(ge=1, le=2**31 - 1), Schema({"format": "int32"})]
 Int64 = Annotated[int, Strict(), Schema({"format": "int64"})]
 Time = Annotated[str, Strict(), AfterValidator(_time), Schema({"format": "date-time"})]
 Quantity = Annotated[

@@ -27,7 +27,6 @@ from admission.model.times import BadTime, seconds
 Schema = Mapping[str, Any]
 
 _NOTHING = object()  # there is no older value to compare with
-_BITS = {"int32": 31, "int64": 63}
 _BY_TEXT = {rule.text: rule for rule in (*rules.ALL, *workload_rules.ALL)}
 
 
@@ -85,11 +84,6 @@ def _integer(schema: Schema, value: int, path: str) -> Iterator[FieldError]:
         yield invalid(path, value, f"{path} in body should be greater than or equal to {schema['minimum']}")
     if value > schema.get("maximum", value):
         yield invalid(path, value, f"{path} in body should be less than or equal to {schema['maximum']}")
-    bits = _BITS.get(schema.get("format", ""), 63)
-    if not -(2**bits) <= value < 2**bits:
-        yield invalid(
-            path, value, f"{path} in body must be of type integer with format {schema.get('format', 'int64')}"
-        )
 
 
 def _array(schema: Schema, value: list[Any], old: Any, path: str) -> Iterator[FieldError]:
@@ -179,7 +173,7 @@ def _type_of(value: Any) -> str:
         case bool():
             return "boolean"
         case int():
-            return "integer"
+            return "integer" if -(2**63) <= value < 2**63 else "number"  # beyond int64 it is decoded as a float
         case float():
             return "integer" if value.is_integer() else "number"  # 3.0 is a JSON integer
         case str():
