@@ -1,0 +1,78 @@
+"""The webhook server as a process on a real control plane, with the rights that `lockgate install` gives it."""
+
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from hack.cluster import Cluster
+
+ROOT = Path(__file__).parents[2]
+NAMESPACE = "kueue-system"
+ACCOUNT = f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts/lockgate-webhooks"
+
+
+class Webhooks:
+    """One replica; it can be killed and started again on the same port."""
+
+    def __init__(self, cluster: Cluster, log: Path) -> None:
+        self.log = log
+        self.port = _free_port()
+        self._cluster = cluster
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        return f"https://127.0.0.1:{self.port}"
+
+    def start(self) -> None:
+        """As the service account, which `install` must have made."""
+        token = self._cluster.api().create(f"{ACCOUNT}/token", {"spec": {}})["status"]["token"]
+        kubeconfig = self._cluster.kubeconfig_for("lockgate-webhooks", token)
+        flags = [f"--kubeconfig={kubeconfig}", f"--webhook-bind=127.0.0.1:{self.port}"]
+        command = [sys.executable, "-m", "controller.cli", "webhooks", *flags, "--metrics-bind=0", "--health-bind=0"]
+        with self.log.open("ab") as output:
+            self._process = subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=output)
+
+    def kill(self) -> None:
+        if self._process is not None:
+            self._process.send_signal(signal.SIGKILL)
+            self._process.wait()
+
+    def stop(self) -> int:
+        """Twice told, it does not linger; the exit code."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGTERM)
+        self._process.send_signal(signal.SIGTERM)
+        return self._process.wait(30)
+
+
+def lockgate(cluster: Cluster, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """A command of ours as the cluster's administrator."""
+    command = [sys.executable, "-m", "controller.cli", *arguments, f"--kubeconfig={cluster.kubeconfig}"]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+
+
+@contextmanager
+def webhooks(cluster: Cluster, log: Path) -> Iterator[Webhooks]:
+    """Installed, running, answering; ended with the block."""
+    running = Webhooks(cluster, log)
+    first = lockgate(cluster, "install", f"--webhook-url={running.url}")
+    assert first.returncode == 0, first.stderr
+    try:
+        running.start()
+        second = lockgate(cluster, "install", f"--webhook-url={running.url}", "--wait=60s")
+        assert second.returncode == 0, second.stderr + log.read_text()
+        yield running
+    finally:
+        running.kill()
+
+
+def _free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+        return port
