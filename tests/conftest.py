@@ -1,0 +1,15 @@
+"""How many examples the laws try: few and always the same in an ordinary run, many and new ones in the long one.
+
+`make test-all` asks for the long one (`--hypothesis-profile=long`).
+"""
+
+from hypothesis import HealthCheck, settings
+
+# A law over whole clusters takes 10 to 100 ms an example; an ordinary run of all of them has 30 s.
+settings.register_profile(
+    "ordinary", max_examples=15, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile(
+    "long", max_examples=1000, deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+)
+settings.load_profile("ordinary")
