@@ -1,0 +1,181 @@
+"""What heads of one cycle do to each other."""
+
+import pytest
+
+from admission.model.queues import Preemption
+from tests.core.lab import LOWER, RECLAIM_ANY, Lab, admitted, held, preempted
+
+
+@pytest.fixture
+def lab() -> Lab:
+    return Lab()
+
+
+def test_many_are_admitted_per_cohort_and_cycle(lab: Lab) -> None:
+    for name in ("a", "b", "c"):
+        lab.queue(name, cpu="2", cohort="co")
+        lab.submit(f"w-{name}", name, cpu="2")
+    assert admitted(lab.run()) == ["w-a", "w-b", "w-c"]
+
+
+def test_who_borrows_less_goes_first_whatever_its_priority(lab: Lab) -> None:
+    lab.queue("lender", cpu="4", cohort="co")
+    lab.queue("own", cpu="2", cohort="co")
+    lab.queue("borrower", cpu="0", cohort="co")
+    lab.submit("borrows", "borrower", cpu="5", priority=100)
+    lab.submit("within", "own", cpu="2")
+    run = lab.run()
+    assert admitted(run) == ["within"]
+    assert lab.why("borrows")[0] == "WaitingForQuota"
+
+
+def test_borrowing_from_the_sibling_goes_before_borrowing_from_afar(lab: Lab) -> None:
+    lab.cohort("root", "", {"std": {"cpu": "2"}})
+    lab.cohort("team", "root", {"std": {"cpu": "2"}})
+    lab.queue("near", cpu="0", cohort="team")
+    lab.queue("far", cpu="0", cohort="root")
+    lab.submit("from-root", "far", cpu="2", priority=9)
+    lab.submit("from-team", "near", cpu="2")
+    lab.submit("too-far", "near", cpu="3", priority=-1)
+    assert admitted(lab.run()) == ["from-team", "from-root"]
+    assert lab.why("too-far")[0] == "WaitingForQuota"
+
+
+def test_equal_borrowers_go_by_priority_then_age_then_uid(lab: Lab) -> None:
+    lab.queue("lender", cpu="3", cohort="co")
+    for name in ("a", "b", "c", "d"):
+        lab.queue(name, cpu="0", cohort="co")
+    lab.submit("old", "c", cpu="1")
+    lab.submit("young", "a", cpu="1")
+    lab.submit("important", "b", cpu="1", priority=1)
+    lab.submit("youngest", "d", cpu="1")
+    assert admitted(lab.run()) == ["important", "old", "young"]
+
+
+def test_a_head_that_no_longer_fits_is_skipped_and_tried_again_at_once(lab: Lab) -> None:
+    lab.queue("lender", cpu="3", cohort="co")
+    lab.queue("a", cpu="0", cohort="co")
+    lab.queue("b", cpu="0", cohort="co")
+    lab.submit("first", "a", cpu="2")
+    lab.submit("second", "b", cpu="2")
+    lab.submit("small", "b", cpu="1")
+    run = lab.run()
+    assert admitted(run) == ["first", "small"]
+    assert held(run)["second"].message.endswith("insufficient unused quota for cpu in flavor std, 1 more needed")
+
+
+def test_a_preemptor_keeps_its_room_from_those_after_it(lab: Lab) -> None:
+    lab.queue("owner", cpu="4", cohort="co", preemption=RECLAIM_ANY)
+    lab.queue("taker", cpu="0", cohort="co")
+    lab.queue("other", cpu="0", cohort="co")
+    lab.runs("borrowed", "taker", cpu="2")
+    lab.submit("claim", "owner", cpu="4")
+    lab.submit("more", "other", cpu="2")
+    run = lab.run()
+    assert preempted(run) == [("borrowed", "InCohortReclamation")]
+    assert admitted(run) == []
+    assert held(run)["more"].message == "Workload no longer fits after processing another workload"
+    assert lab.parked() == [], "skipped heads are tried again, they are not set aside"
+
+
+def test_the_room_is_kept_for_as_long_as_the_victim_takes(lab: Lab) -> None:
+    lab.queue("owner", cpu="4", cohort="co", preemption=RECLAIM_ANY)
+    lab.queue("taker", cpu="0", cohort="co")
+    lab.runs("borrowed", "taker", cpu="2")
+    lab.submit("claim", "owner", cpu="4")
+    lab.run()
+    for number in range(3):
+        lab.submit(f"thief-{number}", "taker", cpu="1")
+        assert admitted(lab.run()) == []
+        assert preempted(lab.run()) == []
+    lab.stop("borrowed")
+    assert admitted(lab.run()) == ["claim"]
+
+
+def test_two_preemptors_do_not_share_a_victim(lab: Lab) -> None:
+    lab.queue("a", cpu="2", cohort="co", preemption=RECLAIM_ANY)
+    lab.queue("b", cpu="2", cohort="co", preemption=RECLAIM_ANY)
+    lab.queue("taker", cpu="0", cohort="co")
+    lab.runs("big", "taker", cpu="4")
+    lab.submit("claim-a", "a", cpu="2")
+    lab.submit("claim-b", "b", cpu="2")
+    run = lab.run()
+    assert preempted(run) == [("big", "InCohortReclamation")]
+    assert held(run)["claim-a"].reason == "WaitingForPreemptedWorkloads"
+    assert held(run)["claim-a"].victims == ("lab/big",)
+    assert held(run)["claim-b"].message == "Workload has overlapping preemption targets with another workload"
+    lab.stop("big")
+    assert admitted(lab.run()) == ["claim-a", "claim-b"]
+
+
+def test_eviction_does_not_free_quota(lab: Lab) -> None:
+    lab.queue("q", cpu="4", preemption=LOWER)
+    lab.runs("low", "q", cpu="4")
+    lab.submit("high", "q", cpu="4", priority=1)
+    assert preempted(lab.run()) == [("low", "InClusterQueue")]
+    assert lab.scheduler.usage("q") == {("std", "cpu"): 4000}
+    assert lab.run() == ((), False)
+
+
+def test_a_victim_that_did_not_get_the_message_is_told_again(lab: Lab) -> None:
+    lab.queue("q", cpu="4", preemption=LOWER)
+    lab.runs("low", "q", cpu="4")
+    lab.submit("high", "q", cpu="4", priority=1)
+    assert preempted(lab.run()) == [("low", "InClusterQueue")]
+    low = lab.workloads["low"]
+    assert low.admission is not None
+    lab.scheduler.charge(low, low.admission.usage())
+    assert preempted(lab.run()) == [("low", "InClusterQueue")]
+
+
+@pytest.mark.parametrize(
+    ("quota", "policy", "lent"),
+    [("4+0", "LowerPriority", ["one", "two"]), ("4", "LowerPriority", []), ("4", "Any", ["one", "two", "three"])],
+)
+def test_a_strict_head_without_candidates_reserves_what_it_could_ever_get(
+    lab: Lab, quota: str, policy: str, lent: list[str]
+) -> None:
+    lab.queue("owner", cpu=quota, cohort="co", strict_fifo=True, preemption=Preemption(reclaim_within_cohort=policy))
+    lab.queue("spare", cpu="2", cohort="co")
+    lab.queue("other", cpu="0", cohort="co")
+    lab.runs("most", "owner", cpu="3", priority=9)
+    lab.submit("whole", "owner", cpu="4")
+    lab.run()
+    assert lab.why("whole")[0] == "WaitingForQuota"
+    for name in ("one", "two", "three"):
+        lab.submit(name, "other", cpu="1")
+    assert admitted(lab.run()) == lent
+
+
+def test_a_stopped_queue_lends_but_neither_admits_nor_gives_victims(lab: Lab) -> None:
+    lab.queue("stopped", cpu="4", cohort="co")
+    lab.queue("other", cpu="0", cohort="co")
+    lab.queue("owner", cpu="2", cohort="co", preemption=RECLAIM_ANY)
+    lab.runs("holder", "stopped", cpu="5")
+    lab.queue("stopped", cpu="4", cohort="co", active=False)
+    lab.submit("waits", "stopped", cpu="1")
+    lab.submit("claims", "owner", cpu="2")
+    run = lab.run()
+    assert preempted(run) == [], "its holder borrows, but is out of reach"
+    assert list(held(run)) == ["claims"]
+    lab.finish("holder")
+    lab.submit("borrows", "other", cpu="4")
+    assert admitted(lab.run()) == ["claims", "borrows"]
+    lab.queue("stopped", cpu="4", cohort="co")
+    lab.finish("borrows")
+    assert admitted(lab.run()) == ["waits"]
+
+
+def test_queues_below_a_cycle_of_cohorts_wait_until_it_is_broken(lab: Lab) -> None:
+    lab.cohort("a", "b")
+    lab.cohort("b", "a")
+    lab.queue("q", cpu="4", cohort="a")
+    lab.submit("w", "q", cpu="1")
+    assert lab.run().decisions == ()
+    lab.cohort("b", "")
+    assert admitted(lab.run()) == ["w"]
+    lab.cohort("b", "a")
+    lab.submit("v", "q", cpu="1")
+    assert lab.run().decisions == ()
+    lab.scheduler.drop_cohort("b")
+    assert admitted(lab.run()) == ["v"]
