@@ -90,18 +90,12 @@ def _search(
 
 
 def _attempts(search: Search, candidates: Candidates) -> tuple[bool, ...]:
-    """Whether the preemptor may borrow, attempt by attempt."""
-    borrowing_forbidden = search.policy.borrow_within_cohort == "Never"
-    if not candidates.from_others or (borrowing_forbidden and not _below_nominal(search)):
+    """Whether the preemptor may borrow, attempt by attempt; one that can't succeed is left out."""
+    if not candidates.from_others or not candidates.owner:
         return (True,)
-    if borrowing_forbidden and not candidates.hierarchical:
+    if search.policy.borrow_within_cohort == "Never" and not candidates.hierarchical:
         return False, True
     return True, False
-
-
-def _below_nominal(search: Search) -> bool:
-    node = search.node
-    return all(node.usage.get(fr, 0) < node.subtree.get(fr, 0) for fr in search.needs)
 
 
 def _attempt(tree: Tree, search: Search, ordered: list[Candidate], may_borrow: bool) -> list[Candidate]:

@@ -39,18 +39,22 @@ class Candidates(NamedTuple):
     ordered: list[Candidate]
     from_others: bool  # some are in other queues
     hierarchical: bool  # some are where the preemptor has the older right, whoever borrows
+    owner: bool  # the preemptor could end up within its nominal quota; if not, it can only borrow
 
 
 def find_candidates(search: Search, queues: Mapping[str, ClusterQueue], holders: Holders) -> Candidates:
     """All candidates in the order in which they are tried. `queues` are the active ones; others are left alone."""
+    own = list(_in_own_queue(search, holders))
+    owner = _may_become_owner(search, own)
     hierarchical: list[Candidate] = []
     reclaimed: list[Candidate] = []
     if search.policy.reclaim_within_cohort != "Never":
+        # Who can only borrow, and may not preempt as a borrower, need not look at borrowers at all.
+        anywhere = owner or search.policy.borrow_within_cohort != "Never"
         for queue, common, advantage in _overusing_queues(search):
-            if queue.name in queues:
+            if queue.name in queues and (advantage or anywhere):
                 found = hierarchical if advantage else reclaimed
-                found.extend(_in_other_queue(search, queue, common, advantage, holders))
-    own = list(_in_own_queue(search, holders))
+                found.extend(_in_other_queue(search, queue, common, advantage, owner, holders))
 
     ordered: list[Candidate] = []
     for group in (hierarchical, reclaimed, own):
@@ -58,7 +62,22 @@ def find_candidates(search: Search, queues: Mapping[str, ClusterQueue], holders:
     for evicted in (True, False):
         for group in (hierarchical, reclaimed, own):
             ordered += [candidate for candidate in group if candidate.holder.evicted is evicted]
-    return Candidates(ordered, bool(hierarchical or reclaimed), bool(hierarchical))
+    return Candidates(ordered, bool(hierarchical or reclaimed), bool(hierarchical), owner)
+
+
+def _may_become_owner(search: Search, own: list[Candidate]) -> bool:
+    """Whether an attempt without borrowing can succeed: even with all candidates of its own queue gone the request
+    must stay within the nominal quota. Without borrowWithinCohort the queue must be below that quota to begin with."""
+    usage, nominal = search.node.usage, search.node.subtree
+    if search.policy.borrow_within_cohort == "Never" and any(
+        usage.get(fr, 0) >= nominal.get(fr, 0) for fr in search.needs
+    ):
+        return False
+    for fr, units in search.requests.items():
+        over = usage.get(fr, 0) + units - nominal.get(fr, 0)
+        if over > 0 and over > sum(candidate.holder.usage.get(fr, 0) for candidate in own):
+            return False
+    return True
 
 
 def _order(holder: Holder, now: float) -> tuple[int, float, str, str]:
@@ -115,7 +134,7 @@ def _in_own_queue(search: Search, holders: Holders) -> Iterator[Candidate]:
 
 
 def _in_other_queue(
-    search: Search, queue: Node, common: Node, advantage: bool, holders: Holders
+    search: Search, queue: Node, common: Node, advantage: bool, owner: bool, holders: Holders
 ) -> Iterator[Candidate]:
     policy = search.policy.reclaim_within_cohort
     for holder in holders.of(queue.name):
@@ -125,7 +144,7 @@ def _in_other_queue(
             yield Candidate(holder, queue, common, IN_COHORT_RECLAMATION, unless_borrowing=False)
         elif _yields_to_borrower(search, holder):
             yield Candidate(holder, queue, common, IN_COHORT_RECLAIM_WHILE_BORROWING, unless_borrowing=False)
-        else:
+        elif owner:
             yield Candidate(holder, queue, common, IN_COHORT_RECLAMATION, unless_borrowing=True)
 
 
@@ -140,7 +159,11 @@ def _allowed(policy: str, preemptor: Preemptor, candidate: Holder) -> bool:
 
 
 def _uses(holder: Holder, needs: tuple[FlavorResource, ...]) -> bool:
-    return any(holder.usage.get(fr) for fr in needs)
+    usage = holder.usage
+    for fr in needs:  # noqa: SIM110 - asked of every holder in reach; a generator doubles its cost
+        if usage.get(fr):
+            return True
+    return False
 
 
 def _yields_to_borrower(search: Search, candidate: Holder) -> bool:
