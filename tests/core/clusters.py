@@ -89,6 +89,11 @@ class Cluster:
     def workloads(self) -> list[dict[str, Any]]:
         return self.world.api.list("Workload", "lab")
 
+    def get(self, ref: Ref) -> dict[str, Any]:
+        body = self.world.api.get(ref).body
+        assert body is not None, f"{ref} does not exist"
+        return body
+
     def reference(self) -> Reference:
         """The tree as the API server has it now, usage from the reservations in force."""
         tree = Reference()

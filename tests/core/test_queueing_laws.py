@@ -32,7 +32,7 @@ def play(cluster: Cluster, history: list[tuple[str, int, int, int]]) -> None:
             policy = {"spec": {"stopPolicy": STOP_POLICIES[how_much]}}
             assert cluster.world.api.patch(Ref("ClusterQueue", "", name), policy).code == 200
         elif known and what == "finish":
-            running = [ref for ref in known if is_true(cluster.world.api.get(ref).body, "Admitted")]
+            running = [ref for ref in known if is_true(cluster.get(ref), "Admitted")]
             if running:
                 cluster.world.finish(running[which % len(running)])
         elif known:
@@ -79,7 +79,7 @@ def documented_reason_to_wait(cluster: Cluster, found: dict[str, Any], tree: Ref
     has a head that neither fits nor may preempt, and could not take lent quota back from anybody.
     """
     queue = found["spec"]["queueName"]
-    policy = cluster.world.api.get(Ref("ClusterQueue", "", queue)).body["spec"].get("stopPolicy", "None")
+    policy = cluster.get(Ref("ClusterQueue", "", queue))["spec"].get("stopPolicy", "None")
     if policy != "None":
         return "stopped"
     root = tree.path(("queue", queue))[-1]
@@ -170,11 +170,10 @@ def test_a_quota_cut_admits_nobody_and_evicts_nobody() -> None:
     cluster.world.api.patch(Ref("ClusterQueue", "", "q0"), {"spec": spec})
     second = cluster.submit(0, 1, 9)
     cluster.pass_time(60)
-    assert holds(cluster.world.api.get(first).body)
-    assert not holds(cluster.world.api.get(second).body)
+    assert holds(cluster.get(first))
+    assert not holds(cluster.get(second))
     assert cluster.world.now == EPOCH + 61
 
 
 def plain(nominal: int) -> QueuePlan:
     return QueuePlan("", nominal, None, None, False, "Never", "Never", "Never")
-
