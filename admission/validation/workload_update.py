@@ -12,7 +12,7 @@ from admission.validation.syntax import IMMUTABLE
 from admission.validation.workload_shape import Workload
 
 # Under these a text is a quantity, equal to every other spelling of the same number.
-_QUANTITIES = frozenset({"requests", "limits", "overhead", "capacity"})
+_QUANTITIES = frozenset({"requests", "limits", "overhead", "resourceUsage"})
 
 
 class _Parts(msgspec.Struct):
@@ -71,7 +71,7 @@ def _admission(workload: Workload, old: Workload) -> Iterator[FieldError]:
     if new is None or before is None or new == before:
         return
     after = msgspec.to_builtins(new)
-    if not same(after, msgspec.to_builtins(before), quantities=("resourceUsage",)):
+    if not same(after, msgspec.to_builtins(before)):
         yield invalid("status.admission", after, IMMUTABLE)
 
 
@@ -85,14 +85,13 @@ def _check_states(workload: Workload, old: Workload) -> Iterator[FieldError]:
             yield invalid(f"status.admissionChecks[{at}].podSetUpdates", now.pod_set_updates, IMMUTABLE)
 
 
-def same(left: Any, right: Any, quantities: tuple[str, ...] = (), amounts: bool = False) -> bool:
+def same(left: Any, right: Any, amounts: bool = False) -> bool:
     """Equal as Kubernetes compares: missing, null and empty are one; quantities count by value."""
     if _empty(left) and _empty(right):
         return True
     if isinstance(left, Mapping) and isinstance(right, Mapping):
         names = [*left, *(name for name in right if name not in left)]
-        within = (*_QUANTITIES, *quantities)
-        return all(same(left.get(n), right.get(n), quantities, amounts or n in within) for n in names)
+        return all(same(left.get(name), right.get(name), name in _QUANTITIES) for name in names)
     if isinstance(left, list | tuple) and isinstance(right, list | tuple):
         return len(left) == len(right) and all(map(same, left, right))
     if amounts and isinstance(left, str | int | float) and isinstance(right, str | int | float):

@@ -61,7 +61,8 @@ def test_a_job_gets_the_default_queue_of_its_namespace(api: Api) -> None:
         made = _unqueued("defaulted")
         made["metadata"]["namespace"] = "lab"
         found = api.create(path, made)
-        return found["spec"]["suspend"] and found["metadata"].get("labels", {}).get(QUEUE_LABEL) == "default"
+        labels = found["metadata"].get("labels", {})
+        return bool(found["spec"]["suspend"]) and labels.get(QUEUE_LABEL) == "default"
 
     until(stamped, 30, "a job of the namespace is labelled and held")
 
