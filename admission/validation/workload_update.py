@@ -91,7 +91,7 @@ def same(left: Any, right: Any, amounts: bool = False) -> bool:
         return True
     if isinstance(left, Mapping) and isinstance(right, Mapping):
         names = [*left, *(name for name in right if name not in left)]
-        return all(same(left.get(name), right.get(name), name in _QUANTITIES) for name in names)
+        return all(same(left.get(name), right.get(name), amounts or name in _QUANTITIES) for name in names)
     if isinstance(left, list | tuple) and isinstance(right, list | tuple):
         return len(left) == len(right) and all(map(same, left, right))
     if amounts and isinstance(left, str | int | float) and isinstance(right, str | int | float):
