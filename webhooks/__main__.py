@@ -8,7 +8,7 @@ from controller.kube.client import NoCredentials
 from controller.kube.configuration import BadConfiguration
 from webhooks.server import run
 from webhooks.serving import BadPair
-from webhooks.settings import parse
+from webhooks.settings import BadSetting, parse
 
 
 def main() -> int:
@@ -17,7 +17,7 @@ def main() -> int:
     logs.start()
     try:
         asyncio.run(run(settings))
-    except (BadConfiguration, NoCredentials, BadPair, OSError) as error:
+    except (BadConfiguration, BadSetting, NoCredentials, BadPair, OSError) as error:
         print(f"lockgate webhooks: {error}", file=sys.stderr)
         return 2
     return 0

@@ -9,6 +9,7 @@ import signal
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from aiohttp import web
@@ -19,11 +20,12 @@ from controller.kit.logs import Log
 from controller.kit.probes import address, served
 from controller.kit.tasks import together
 from controller.kube.client import Client
+from controller.kube.configuration import Settings as FileSettings
 from controller.kube.configuration import read_settings
 from webhooks.rotation import Files, OwnAuthority
 from webhooks.routes import FetchingView, application
 from webhooks.serving import Serving
-from webhooks.settings import Settings, pod_namespace
+from webhooks.settings import Settings, check, pod_namespace
 from webhooks.view import ClusterView
 
 # After the signal to stop: as long as endpoints of a Service take to be withdrawn everywhere. New connections come
@@ -54,8 +56,8 @@ class Life:
 
 
 async def run(settings: Settings) -> None:
-    """Until SIGTERM or SIGINT. Raises BadConfiguration, NoCredentials, OSError, and what ends a loop."""
-    core = configuration_of(settings)
+    """Until SIGTERM or SIGINT. Raises BadConfiguration, BadSetting, NoCredentials, OSError, and what ends a loop."""
+    core, settings = configured(settings)
     life, serving = Life(), Serving()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -79,10 +81,15 @@ async def run(settings: Settings) -> None:
                     raise outcome
 
 
-def configuration_of(settings: Settings) -> Configuration:
-    """Raises BadConfiguration."""
-    core = read_settings(settings.config).core if settings.config else Configuration()
-    return replace(core, namespace=settings.namespace or pod_namespace() or core.namespace)
+def configured(settings: Settings) -> tuple[Configuration, Settings]:
+    """What the Configuration file says; flags win over it. Raises BadConfiguration, BadSetting."""
+    file = read_settings(settings.config) if settings.config else FileSettings()
+    namespace = settings.namespace or pod_namespace() or file.core.namespace
+    folder = settings.webhook_cert_dir or (Path(file.webhook_cert_dir) if file.webhook_cert_dir else None)
+    bind = settings.webhook_bind or f"{file.webhook_host}:{file.webhook_port}"
+    settings = replace(settings, webhook_bind=bind, webhook_cert_dir=folder)
+    check(settings)
+    return replace(file.core, namespace=namespace), settings
 
 
 def certificates_for(settings: Settings, client: Client, namespace: str, serving: Serving) -> OwnAuthority | Files:

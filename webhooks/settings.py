@@ -18,8 +18,8 @@ class BadSetting(ValueError):
 class Settings:
     kubeconfig: str | None = None
     config: Path | None = None
-    webhook_bind: str = ":9443"  # Kueue's
-    webhook_cert_dir: Path | None = None  # None: an authority of our own
+    webhook_bind: str = ""  # "": what the Configuration says, else Kueue's :9443
+    webhook_cert_dir: Path | None = None  # None: what the Configuration says, else an authority of our own
     metrics_bind: str = ":8090"  # not the controller's, which may run beside it
     health_bind: str = ":8091"
     namespace: str = ""  # "": the pod's, else the Configuration's
@@ -31,7 +31,7 @@ def parse(arguments: Sequence[str]) -> Settings:
     own = Settings()
     parser.add_argument("--kubeconfig", help="credentials; else $KUBECONFIG, ~/.kube/config or the pod's account")
     parser.add_argument("--config", type=Path, help="a Kueue Configuration file")
-    parser.add_argument("--webhook-bind", default=own.webhook_bind, help="HOST:PORT to serve on (%(default)s)")
+    parser.add_argument("--webhook-bind", default=own.webhook_bind, help="HOST:PORT to serve on (:9443)")
     parser.add_argument("--webhook-cert-dir", type=Path, help="folder with tls.crt and tls.key, watched for changes")
     parser.add_argument("--metrics-bind", default=own.metrics_bind, help="HOST:PORT, 0 for none (%(default)s)")
     parser.add_argument("--health-bind", default=own.health_bind, help="HOST:PORT, 0 for none (%(default)s)")
@@ -49,7 +49,8 @@ def check(settings: Settings) -> None:
     for flag, value in (("metrics", settings.metrics_bind), ("health", settings.health_bind)):
         if value != OFF:
             _address(f"--{flag}-bind", value)
-    _address("--webhook-bind", settings.webhook_bind)
+    if settings.webhook_bind:
+        _address("--webhook-bind", settings.webhook_bind)
     folder = settings.webhook_cert_dir
     if folder is not None and not folder.is_dir():
         raise BadSetting(f"--webhook-cert-dir {folder}: no such folder; it must hold tls.crt and tls.key")

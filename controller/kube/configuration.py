@@ -33,6 +33,9 @@ class Settings:
     requests_per_second: float = RATE
     request_burst: int = BURST
     health_bind: str = ":8081"
+    webhook_host: str = ""
+    webhook_port: int = 9443
+    webhook_cert_dir: str = ""  # "": an authority of our own
     metrics_bind: str = ":8080"  # plain HTTP; Kueue's :8443 is HTTPS with its own authorisation
 
 
@@ -112,7 +115,7 @@ def _settings(keys: _Keys) -> Settings:
         assert read is not None, "only null selects nothing"
         core = replace(core, managed_jobs_namespace_selector=read)
     lease, connection = keys.part("leaderElection"), keys.part("clientConnection")
-    health, metrics = keys.part("health"), keys.part("metrics")
+    health, metrics, webhook = keys.part("health"), keys.part("metrics"), keys.part("webhook")
     settings = Settings(
         core=core,
         leader_elect=lease.take("leaderElect", bool, usual.leader_elect),
@@ -127,7 +130,10 @@ def _settings(keys: _Keys) -> Settings:
         request_burst=connection.take("burst", int, usual.request_burst),
         health_bind=health.take("healthProbeBindAddress", str, usual.health_bind),
         metrics_bind=metrics.take("bindAddress", str, usual.metrics_bind),
+        webhook_host=webhook.take("host", str, usual.webhook_host),
+        webhook_port=webhook.take("port", int, usual.webhook_port),
+        webhook_cert_dir=webhook.take("certDir", str, usual.webhook_cert_dir),
     )
-    for part in (lease, connection, health, metrics, keys):
+    for part in (lease, connection, health, metrics, webhook, keys):
         part.end()
     return settings
