@@ -1,5 +1,6 @@
 """Looking at one workload: which flavors it would get and who would have to leave for it. Changes nothing."""
 
+from collections.abc import Iterable
 from typing import Final
 
 from admission.model.decisions import Shortage, Victim
@@ -8,11 +9,13 @@ from admission.rules import reasons
 from admission.rules.asks import Ask, problem_of
 from admission.rules.estate import Estate
 from admission.rules.flavors import NOTHING_TRIED, Assignment, Flavors, Progress, assign, unavailable, unmatched, wanted
-from admission.rules.grades import FIT, NO_CANDIDATES, NO_FIT, PREEMPT, RECLAIM, Judge, Oracle, Shortfall
+from admission.rules.grades import FIT, NO_CANDIDATES, NO_FIT, PREEMPT, RECLAIM, Judge, Shortfall
 from admission.rules.matching import mismatch
+from admission.rules.menu import Menu
 from admission.rules.preemption import ask_oracle, find_victims
 from admission.rules.queue import Queue, Scanned, Waiting
 from admission.tree import Node
+from admission.tree.quota import find_height
 
 _MODES: Final = {"noCandidates": NO_CANDIDATES, "preempt": PREEMPT, "reclaim": RECLAIM}
 
@@ -73,24 +76,45 @@ def _judge(
     if menu is None:
         raise LookupError(f"ClusterQueue {queue.name} has no spec and cannot nominate {waiting.key}")
     progress = _progress(estate, queue, waiting, node) if remembering else NOTHING_TRIED
-    judge = Judge(menu, node, _oracle(estate, waiting, node, now) if menu.preempts else None)
-    assignment = assign(waiting.asks, menu, judge, estate.flavors, progress)
-    victims: tuple[Victim, ...] = ()
-    if assignment.mode == PREEMPT and menu.preempts:
-        victims = find_victims(
-            estate.tree, estate.active, estate.holders, waiting, assignment.usage, assignment.needs, now
-        )
+    hunt = _Hunt(estate, queue, waiting, node, now)
+    assignment = assign(waiting.asks, menu, hunt.judge(menu), estate.flavors, progress)
+    victims = hunt.victims(assignment) if assignment.mode == PREEMPT and menu.preempts else ()
     return Nomination(waiting, queue, stamp, assignment, victims)
 
 
-def _oracle(estate: Estate, waiting: Waiting, node: Node, now: float) -> Oracle:
-    tree, active, holders = estate.tree, estate.active, estate.holders
+class _Hunt:
+    """Who could be preempted for one workload."""
 
-    def ask(fr: FlavorResource, units: int) -> tuple[int, int]:
-        possibility, height = ask_oracle(tree, active, holders, waiting, fr, units, now)
+    __slots__ = ("_estate", "_node", "_now", "_prospects", "_queue", "_waiting")
+
+    def __init__(self, estate: Estate, queue: Queue, waiting: Waiting, node: Node, now: float) -> None:
+        self._estate, self._queue, self._waiting, self._node, self._now = estate, queue, waiting, node, now
+        self._prospects = queue.prospects.at((estate.tree.version(node), estate.era))
+
+    def judge(self, menu: Menu) -> Judge:
+        return Judge(menu, self._node, self._oracle if menu.preempts else None)
+
+    def victims(self, assignment: Assignment) -> tuple[Victim, ...]:
+        if self._hopeless(assignment.needs):
+            return ()
+        estate = self._estate
+        usage, needs = assignment.usage, assignment.needs
+        return find_victims(estate.tree, estate.active, estate.holders, self._waiting, usage, needs, self._now)
+
+    def _oracle(self, fr: FlavorResource, units: int) -> tuple[int, int]:
+        estate = self._estate
+        if self._hopeless((fr,)):
+            return NO_CANDIDATES, find_height(self._node, fr, units)[0]
+        possibility, height = ask_oracle(
+            estate.tree, estate.active, estate.holders, self._waiting, fr, units, self._now
+        )
         return _MODES[possibility], height
 
-    return ask
+    def _hopeless(self, needs: Iterable[FlavorResource]) -> bool:
+        estate, spec = self._estate, self._queue.spec
+        return spec is None or self._prospects.none(
+            spec, self._node, self._waiting, needs, estate.active, estate.holders, self._now
+        )
 
 
 def survey(estate: Estate, queue: Queue, waiting: Waiting, assignment: Assignment, now: float) -> tuple[Shortage, ...]:
@@ -98,7 +122,7 @@ def survey(estate: Estate, queue: Queue, waiting: Waiting, assignment: Assignmen
     node, menu = _node(estate, queue), queue.menu
     if menu is None:
         return ()
-    judge = Judge(menu, node, _oracle(estate, waiting, node, now) if menu.preempts else None)
+    judge = _Hunt(estate, queue, waiting, node, now).judge(menu)
     assumed: dict[FlavorResource, int] = {}
     served = {pod_set.name: pod_set for pod_set in assignment.pod_sets}
     found: list[Shortfall] = []

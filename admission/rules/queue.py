@@ -18,6 +18,7 @@ from admission.rules.asks import Asks, Kin, asks_of
 from admission.rules.flavors import Progress
 from admission.rules.menu import Menu
 from admission.rules.order import Rank, rank
+from admission.rules.prospects import Prospects
 
 _RANK = attrgetter("rank")
 
@@ -75,13 +76,26 @@ class Waiting:
 class Queue:
     """`spec` is None while nobody declares the ClusterQueue; its line exists all the same."""
 
-    __slots__ = ("active", "blocked", "cycles", "everyone", "had_turn", "menu", "name", "ready", "spec", "sticky")
+    __slots__ = (
+        "active",
+        "blocked",
+        "cycles",
+        "everyone",
+        "had_turn",
+        "menu",
+        "name",
+        "prospects",
+        "ready",
+        "spec",
+        "sticky",
+    )
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.spec: ClusterQueue | None = None
         self.active = False  # the caller's word
         self.menu: Menu | None = None
+        self.prospects = Prospects()
         self.everyone: list[Waiting] = []  # by rank
         self.ready: list[Waiting] = []  # by rank
         self.sticky: Waiting | None = None  # waits for its victims: ahead of all others until it leaves

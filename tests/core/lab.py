@@ -80,9 +80,7 @@ class Lab:
             for flavor in flavors:
                 if flavor not in self.scheduler._estate.flavors:
                     self.flavor(flavor)
-        spec = ClusterQueue(
-            name, groups=tuple(group(each) for each in offers), namespace_selector=selector, **rest
-        )
+        spec = ClusterQueue(name, groups=tuple(group(each) for each in offers), namespace_selector=selector, **rest)
         self.specs[name] = spec
         self.scheduler.put_cluster_queue(spec, active)
 

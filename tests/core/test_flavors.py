@@ -248,9 +248,12 @@ def test_messages_name_flavor_resource_and_numbers(lab: Lab) -> None:
     lab.run()
     assert lab.why("w") == (
         "ExceedsMaxQuota",
-        "couldn't assign flavors to pod set worker: insufficient quota for memory in flavor small, previously "
-        "considered podsets requests (0) + current podset request (6Gi) > maximum capacity (4Gi), insufficient unused "
-        "quota for cpu in flavor small, 1500m more needed, untolerated taint {a b NoSchedule <nil>} in flavor tainted",
+        (
+            "couldn't assign flavors to pod set worker: insufficient quota for memory in flavor small, previously "
+            "considered podsets requests (0) + current podset request (6Gi) > maximum capacity (4Gi), insufficient "
+            "unused quota for cpu in flavor small, 1500m more needed, "
+            "untolerated taint {a b NoSchedule <nil>} in flavor tainted"
+        ),
     )
 
 

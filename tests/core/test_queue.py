@@ -191,8 +191,10 @@ class TestBestEffort:
         lab.run()
         assert lab.why("both") == (
             "WaitingForQuota",
-            "couldn't assign flavors to pod set main: insufficient unused quota for memory in flavor disk, 1 more "
-            "needed",
+            (
+                "couldn't assign flavors to pod set main: insufficient unused quota for memory in flavor disk, "
+                "1 more needed"
+            ),
         ), "the second look went on with flavor two"
         assert lab.parked() == ["both"]
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from admission.model.decisions import Admit, Decision, Hold, Preempt
 from admission.model.names import WorkloadKey
 from admission.model.queues import Fungibility, Preemption
+from admission.rules.prospects import Prospects
 from tests.core.lab import LOWER, NEXT, RECLAIM_ANY, Lab, admitted, held, names, preempted
 
 
@@ -352,9 +353,7 @@ def test_at_rest_nobody_waits_who_fits(world: Any, history: list[Step]) -> None:
 
 @settings(max_examples=40, deadline=None)
 @given(worlds, steps, st.integers(1, 3))
-def test_a_small_budget_changes_when_but_not_what_a_cycle_decides(
-    world: Any, history: list[Step], budget: int
-) -> None:
+def test_a_small_budget_changes_when_but_not_what_a_cycle_decides(world: Any, history: list[Step], budget: int) -> None:
     whole, cut = build(world), build(world)
     play(whole, history)
     play(cut, history, budget)
@@ -379,6 +378,15 @@ def test_looking_changes_nothing(world: Any, history: list[Step]) -> None:
     for step in history:
         told += play(alone, [step])
     assert heard == told
+
+
+@settings(max_examples=40, deadline=None)
+@given(worlds, steps)
+def test_giving_up_a_hopeless_search_early_changes_nothing(world: Any, history: list[Step]) -> None:
+    short = play(build(world), history)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Prospects, "none", lambda *_: False)
+        assert play(build(world), history) == short
 
 
 def test_reclaiming_ends_where_it_began_only_once(lab: Lab) -> None:
