@@ -31,7 +31,7 @@ from admission.world.scenario.recorder import Recorder
 from admission.world.scenario.references import from_the_start
 from admission.world.scenario.watchman import Watchman
 from admission.world.server import ADMINISTRATOR, GARBAGE_COLLECTOR
-from admission.world.world import World
+from admission.world.stage import Stage
 
 _ACTORS = {
     "garbage-collector": GARBAGE_COLLECTOR,
@@ -47,7 +47,7 @@ _AUTO_STOP = 1.0
 class Events:
     """`refused`: requests that should have been accepted, with the index of their event (-1: a first object)."""
 
-    def __init__(self, form: ScenarioFile, world: World, recorder: Recorder, watchman: Watchman) -> None:
+    def __init__(self, form: ScenarioFile, world: Stage, recorder: Recorder, watchman: Watchman) -> None:
         self.refused: list[tuple[int, str]] = []
         self.current = 0
         self._form = form

@@ -7,12 +7,12 @@ from admission.model.kinds import Ref
 from admission.world.objects import Frozen, kind_key
 from admission.world.scenario.facts import Asked, WriteSeen
 from admission.world.scenario.naming import Manifest, by_name
+from admission.world.stage import Stage
 from admission.world.store import Change
-from admission.world.world import World
 
 
 class Recorder:
-    def __init__(self, world: World, manifests: Sequence[Manifest], start: float) -> None:
+    def __init__(self, world: Stage, manifests: Sequence[Manifest], start: float) -> None:
         self._world = world
         self._start = start
         self._manifests = by_name(manifests)

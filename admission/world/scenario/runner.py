@@ -1,7 +1,8 @@
-"""Runs one scenario in memory: its events on the virtual clock, its expectations when everything is at rest."""
+"""Runs one scenario: its events on the virtual clock, its expectations when everything is at rest."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import groupby
 from typing import Any
 
@@ -16,7 +17,10 @@ from admission.world.scenario.judge import Mismatch, judge
 from admission.world.scenario.needs import lacking
 from admission.world.scenario.recorder import Recorder
 from admission.world.scenario.watchman import Watchman
+from admission.world.stage import Stage
 from admission.world.world import World
+
+Look = Callable[[], list[Mismatch]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +47,17 @@ class Result:
 
 
 def run_case(case: Case) -> Result:
-    """Run it, or say what is missing for that."""
+    """Run it in memory, or say what is missing for that."""
     result = Result(case, lacking(case.form))
     if not result.missing:
-        _Run(case, result).run()
+        play(result, World(configuration_of(case.form.config)))
     return result
+
+
+def play(result: Result, stage: Stage, insist: Callable[[Look], list[Mismatch]] = lambda look: look()) -> None:
+    """Play the case of `result` on a stage and note what failed. `insist` looks at an expectation: once, or again and
+    again where being at rest can only be guessed."""
+    _Run(result, stage, insist).run()
 
 
 def configuration_of(config: Config | None) -> Configuration:
@@ -62,13 +72,14 @@ def configuration_of(config: Config | None) -> Configuration:
 
 
 class _Run:
-    def __init__(self, case: Case, result: Result) -> None:
-        self.case = case
+    def __init__(self, result: Result, stage: Stage, insist: Callable[[Look], list[Mismatch]]) -> None:
+        self.case = case = result.case
         self.result = result
-        self.world = World(configuration_of(case.form.config))
-        self.recorder = Recorder(self.world, case.form.objects, EPOCH)
-        self.watchman = Watchman(case.form.always or (), self.world, self.recorder)
-        self.events = Events(case.form, self.world, self.recorder, self.watchman)
+        self.world = stage
+        self.insist = insist
+        self.recorder = Recorder(stage, case.form.objects, EPOCH)
+        self.watchman = Watchman(case.form.always or (), stage, self.recorder)
+        self.events = Events(case.form, stage, self.recorder, self.watchman)
 
     def run(self) -> None:
         try:
@@ -99,7 +110,7 @@ class _Run:
     def _judge(self, t: float | None) -> None:
         for index, expectation in enumerate(self.case.form.expect):
             if _moment(expectation) == t:
-                for mismatch in judge(expectation, self.recorder):
+                for mismatch in self.insist(partial(judge, expectation, self.recorder)):
                     self.result.failures.append(Failure("expect", index, "", mismatch))
 
 

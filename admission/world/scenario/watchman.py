@@ -12,14 +12,14 @@ from admission.world.objects import Frozen, holds
 from admission.world.product import Write
 from admission.world.scenario.file_form import Law, MaxAdmitted, MaxWrites, NoRequests
 from admission.world.scenario.recorder import Recorder
+from admission.world.stage import Stage
 from admission.world.store import Change
-from admission.world.world import World
 
 
 class Watchman:
     """`broken` says by law (its index in `always`) how it was broken first."""
 
-    def __init__(self, laws: Sequence[Law], world: World, recorder: Recorder) -> None:
+    def __init__(self, laws: Sequence[Law], world: Stage, recorder: Recorder) -> None:
         self.broken: dict[int, str] = {}
         self._laws = tuple(enumerate(laws))
         self._world = world
