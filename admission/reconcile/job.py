@@ -6,7 +6,7 @@ Each step is one request, so a crash between any two leaves a state from which t
 from collections.abc import Iterable
 
 from admission.jobs import JOB_KINDS
-from admission.jobs.workload import equivalent, workload_name
+from admission.jobs.workload import equivalent, is_label_value, workload_name
 from admission.model import names
 from admission.model.effects import (
     CreateWorkload,
@@ -218,7 +218,7 @@ def _start(view: View, job: Job, workload: Workload) -> Wishes:
                 count=assignment.count,
                 node_selector=selector,
                 tolerations=tuple(tolerations),
-                labels={key: value for key, value in labels.items() if len(value) <= 63},  # a label value's limit
+                labels={key: value for key, value in labels.items() if is_label_value(value)},
                 annotations={names.WORKLOAD_ANNOTATION: workload.name},
             )
         )
