@@ -37,14 +37,14 @@ class Faults:
     late_request: float = 0.01  # per write: no answer, carried out within the time-out
     late_watch: float = 0.2  # per watch with news: it comes up to `longest_delay` seconds later
     broken_watch: float = 0.01  # per watch with news: the stream ends, the news is lost
-    crash: float = 0.002  # per effect, before it; as often with its request on the way
+    crash: float = 0.002  # per effect, before it; as often with its request on the way, which then comes late
     sleep: float = 0.001  # per effect: the leader stands still for up to twice the time until it is replaced
     longest_delay: float = 5.0
     takeover_wait: float = LEASE + REQUEST_TIMEOUT
     checks_lease: bool = True
 
 
-@dataclass(slots=True)
+@dataclass
 class Tally:
     """How often each disaster struck: a run that saw none proves nothing."""
 
@@ -84,14 +84,16 @@ class Storm(FairWeather):
         if self._strikes("lost_request"):
             return None
         if self._strikes("late_request"):
-            arrival = self._world.now + self._random.uniform(0.0, REQUEST_TIMEOUT)
-            self._world.at(arrival, lambda: _arrive(call))
+            self._carry_out_later(call)
             return None
         if self._strikes("crash"):
-            call()
+            self._carry_out_later(call)
             raise Crash
         answer = call()
         return None if self._strikes("lost_reply") else answer
+
+    def _carry_out_later(self, call: Call) -> None:
+        self._world.at(self._world.now + self._random.uniform(0.0, REQUEST_TIMEOUT), lambda: _arrive(call))
 
     def heard(self, watch: Watch) -> Iterable[Change]:
         if not watch.waiting or self._held.get(watch, 0.0) > self._world.now:

@@ -55,6 +55,11 @@ class Store:
         """All objects of a kind in order of creation; writing while iterating is allowed."""
         return iter(list(self._kinds.get(kind, {}).values()))
 
+    @property
+    def size(self) -> int:
+        """How many objects there are."""
+        return len(self._uid_refs)
+
     def kinds(self) -> list[str]:
         return list(self._kinds)
 

@@ -27,9 +27,9 @@ from admission.world.store import Change
 from admission.world.weather import FairWeather
 from admission.world.webhooks import StoredView, Webhooks
 
-# Rounds without the clock moving after which a world is taken to run in circles. A legal round trip (job, workload,
-# reservation, start, queue statuses) takes under ten; each plan of 256 effects is a round of its own.
-_MOST_IDLE_ROUNDS = 20_000
+# Rounds without the clock moving after which a world is taken to run in circles, beside one for every object: a legal
+# round trip (job, workload, reservation, start, queue statuses) takes under ten, a plan carries out some 256 effects.
+_IDLE_ROUNDS = 2_000
 
 
 class NeverAtRest(RuntimeError):
@@ -134,7 +134,7 @@ class World:
 
     def settle(self) -> None:
         """Run product and controllers until nobody has anything to do at the present moment. Raises NeverAtRest."""
-        for _ in range(_MOST_IDLE_ROUNDS):
+        for _ in range(_IDLE_ROUNDS + self.api.store.size):
             self.clock.fire(self.clock.now)
             if not self._round():
                 return
@@ -195,4 +195,4 @@ class World:
             for write in self.writes[-12:]
         )
         moment = self.clock.now - EPOCH
-        return f"nobody comes to rest at t={moment:g}s after {_MOST_IDLE_ROUNDS} rounds; the last writes:\n{last}"
+        return f"nobody comes to rest at t={moment:g}s; the last writes:\n{last}"
