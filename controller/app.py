@@ -50,6 +50,8 @@ async def run(settings: Settings, kubeconfig: str | None = None) -> None:
         log.info("stopping")
         parts.cancel()
         await asyncio.wait([parts])
+        if not parts.cancelled():
+            parts.result()  # what broke while stopping is told, not swallowed
     log.info("stopped")
 
 
@@ -111,7 +113,6 @@ class App:
     async def _lead(self) -> None:
         """The work of the leader: from facts no older than its office, plan and write."""
         await self._books.fresh(since=self._elector.safe_since if self._elector else float("-inf"))
-        gc.collect()
         gc.freeze()  # what stays for good is not looked at again by every full collection
         log.info("leading")
         metrics.LEADS.set(1)

@@ -7,10 +7,9 @@ workloads, and workloads before the jobs that own them.
 
 import asyncio
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Protocol
 
 from admission.model.kinds import KINDS, WATCHED, Ref
-from admission.state.state import State
 from controller.kit import metrics
 from controller.kit.clock import SYSTEM, Clock
 from controller.kit.logs import Log
@@ -23,13 +22,21 @@ Reader = Callable[[dict[str, Any]], object]
 log = Log("books")
 
 
+class Facts(Protocol):
+    """The part of State that is told what the API server holds."""
+
+    def observe(self, kind: str, value: Any, *, read: bool = False) -> None: ...
+
+    def gone(self, ref: Ref, resource_version: int | None = None, *, read: bool = False) -> None: ...
+
+
 class Books:
     """`changed` is set after every fact that State was told."""
 
     def __init__(
         self,
         client: Client,
-        state: State,
+        state: Facts,
         readers: Mapping[str, Reader],
         changed: asyncio.Event,
         *,

@@ -213,7 +213,8 @@ class Effects:
         self._answered.set()
         if answer.result == "unknown":
             self.settled = False
-        metrics.WRITES.labels(type(planned.effect).__name__, planned.effect.ref.kind, answer.result).inc()
+        if not isinstance(planned.effect, EmitEvent):
+            metrics.WRITES.labels(type(planned.effect).__name__, planned.effect.ref.kind, answer.result).inc()
         if answer.result in ("refused", "unknown"):
             log.warning(
                 "a write did not succeed",

@@ -5,8 +5,9 @@ No rule about quota lives here, and nothing awaits between asking and handing ov
 
 import asyncio
 import time
+from typing import Protocol
 
-from admission.state.state import State
+from admission.model.effects import Plan
 from controller.effects import Effects
 from controller.kit import metrics
 from controller.kit.clock import SYSTEM, Clock, happens_within
@@ -16,10 +17,16 @@ AHEAD = 512  # effects planned but not answered: about two seconds of writing; w
 GATHER_SECONDS = 0.01  # news come in bursts; one plan for all of them costs less than one for each
 
 
+class Planner(Protocol):
+    """The part of State that decides."""
+
+    def plan(self, now: float, budget: int) -> Plan: ...
+
+
 class Scheduler:
     """`changed` is set by whoever tells State something."""
 
-    def __init__(self, state: State, effects: Effects, changed: asyncio.Event, *, clock: Clock = SYSTEM) -> None:
+    def __init__(self, state: Planner, effects: Effects, changed: asyncio.Event, *, clock: Clock = SYSTEM) -> None:
         self._state = state
         self._effects = effects
         self._changed = changed

@@ -45,7 +45,7 @@ def command(
     # Imported here: they cost half a second that `--help` and a mistyped flag need not wait for.
     from controller import app
     from controller.kit import logs, probes
-    from controller.kube.client import NoCredentials
+    from controller.kube.client import NoCredentials, pod_namespace
     from controller.kube.configuration import BadConfiguration, Settings, read_settings
 
     if log_level not in ("debug", "info", "warning", "error"):
@@ -62,7 +62,7 @@ def command(
         )
         settings = replace(
             settings,
-            core=replace(settings.core, **_given(namespace=namespace)),
+            core=replace(settings.core, **_given(namespace=namespace or pod_namespace() or None)),
             timings=timings,
             **_given(leader_elect=leader_elect, metrics_bind=metrics_bind, health_bind=health_bind),
         )

@@ -16,6 +16,7 @@ WRITES = Counter(
     registry=REGISTRY,
 )
 READS = Counter("lockgate_reads", "Objects fetched to write or to settle a doubt.", ["kind"], registry=REGISTRY)
+EVENTS_SENT = Counter("lockgate_events_sent", "Kubernetes Events created or counted up.", registry=REGISTRY)
 EVENTS_DROPPED = Counter("lockgate_events_dropped", "Kubernetes Events not sent: too many.", registry=REGISTRY)
 PLAN_SECONDS = Histogram(
     "lockgate_plan_seconds",

@@ -47,6 +47,17 @@ _UNUSABLE = (
 Query = Mapping[str, str | int]
 
 
+_POD_NAMESPACE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
+
+
+def pod_namespace() -> str:
+    """The namespace of the pod that this process runs in; "" outside of a cluster."""
+    try:
+        return _POD_NAMESPACE.read_text().strip()
+    except OSError:
+        return ""
+
+
 class NoCredentials(Exception):
     """Neither a usable kubeconfig nor a service account; the message says what was tried."""
 
@@ -113,10 +124,14 @@ class Client:
         body: bytes | None = None,
         content_type: str = JSON,
         within: float = CALL_SECONDS,
+        user: str = "",
     ) -> bytes:
-        """The body of a successful answer; the whole call takes at most `within` seconds. Raises ApiError."""
+        """The body of a successful answer; the whole call takes at most `within` seconds. Raises ApiError.
+
+        `user`: act as this user with every right, which takes the right to impersonate.
+        """
         limits = aiohttp.ClientTimeout(total=within, sock_connect=min(CONNECT_SECONDS, within))
-        async with self._request(method, path, query, body, content_type, limits) as answer:
+        async with self._request(method, path, query, body, content_type, limits, user) as answer:
             return await answer.read()
 
     async def get(self, ref: Ref, *, within: float = CALL_SECONDS) -> dict[str, Any]:
@@ -141,12 +156,15 @@ class Client:
         body: bytes | None,
         content_type: str,
         limits: aiohttp.ClientTimeout,
+        user: str = "",
         **options: Any,
     ) -> AsyncIterator[aiohttp.ClientResponse]:
         url = URL(self._host + path, encoded=True)
         headers = await self._authorization()
         if body is not None:
             headers["Content-Type"] = content_type
+        if user:
+            headers |= {"Impersonate-User": user, "Impersonate-Group": "system:masters"}
         try:
             async with self._session.request(
                 method,
@@ -182,7 +200,10 @@ class Client:
         async with self._refreshing:
             if now < self._refresh_at:
                 return
-            await self._loader.load_from_exec_plugin()
+            try:
+                await self._loader.load_from_exec_plugin()
+            except Exception as error:  # the plugin is anybody's program, and may fail in any way
+                raise Unreachable(f"the credential plugin of the kubeconfig failed: {error}", sent=False) from error
             self._configuration.api_key["BearerToken"] = self._loader.token
             self._refresh_at = now + REFRESH_SECONDS
 

@@ -90,6 +90,7 @@ class Recorder:
             sent.told = happened
             body = msgspec.json.encode({"count": sent.count, "lastTimestamp": stamp(happened)})
             await self._client.call("PATCH", sent.path, body=body, content_type=MERGE_PATCH)
+            metrics.EVENTS_SENT.inc()
 
     async def _create(self, key: _Key, event: EmitEvent, happened: float) -> None:
         namespace = event.ref.namespace or "default"
@@ -120,3 +121,4 @@ class Recorder:
         if len(self._sent) > REMEMBERED:
             self._sent.popitem(last=False)
         await self._client.call("POST", KINDS["Event"].path(namespace), body=msgspec.json.encode(body))
+        metrics.EVENTS_SENT.inc()
