@@ -1,6 +1,7 @@
 """Webhooks on a real API server: it finds and trusts them, and calls them only where they have something to say."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from hack.cluster import Api, Cluster, Refused
 from hack.cluster.wait import until
 from tests.live.controllers import JOBS, KUEUE, cluster_queue, flavor, job, local_queue
-from tests.live.webhook_process import NAMESPACE, Webhooks, lockgate, webhooks
+from tests.live.webhook_process import NAMESPACE, Webhooks, account, controller, lockgate, webhooks
 
 pytestmark = pytest.mark.timeout(1800)  # the first run on a machine builds Kubernetes
 
@@ -157,6 +158,26 @@ def test_workload_status_can_be_written_unless_it_contradicts_itself(api: Api) -
         api.create(WORKLOADS, {**made, "metadata": {"name": "credit", "namespace": "default"}})
     api.merge(status, {"status": {"conditions": [], "admission": None}})
     api.delete(f"{WORKLOADS}/w")
+
+
+def test_the_controller_can_do_its_work_with_the_rights_it_is_given(
+    running: tuple[Cluster, Webhooks], tmp_path: Path
+) -> None:
+    cluster, _ = running
+    api = cluster.api()
+    api.apply(flavor())
+    api.apply(cluster_queue("works", "4"))
+    api.apply(local_queue("works"))
+    with controller(cluster.kubeconfig_for(*account(cluster, "lockgate-controller")), tmp_path / "log") as log:
+        api.create(JOBS, job("works", "works", "1", held=False))
+        until(lambda: not api.get(f"{JOBS}/works")["spec"]["suspend"], 60, f"the job is started; {log.read_text()}")
+        status = f"{KUEUE}/clusterqueues/works"
+        until(lambda: api.get(status).get("status", {}).get("admittedWorkloads") == 1, 60, "the queue counts it")
+        events = "/api/v1/namespaces/default/events"
+        until(lambda: {"Started", "Admitted"} <= {item["reason"] for item in api.get(events)["items"]}, 60, "events")
+        api.delete(f"{JOBS}/works?propagationPolicy=Background")
+        until(lambda: "job-works" not in str(api.get(WORKLOADS)["items"]), 60, "the Workload goes with its job")
+        assert "forbidden" not in log.read_text()
 
 
 def test_while_the_webhooks_are_away_only_jobs_that_name_a_queue_wait(running: tuple[Cluster, Webhooks]) -> None:

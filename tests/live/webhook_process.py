@@ -12,7 +12,6 @@ from hack.cluster import Cluster
 
 ROOT = Path(__file__).parents[2]
 NAMESPACE = "kueue-system"
-ACCOUNT = f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts/lockgate-webhooks"
 
 
 class Webhooks:
@@ -30,8 +29,7 @@ class Webhooks:
 
     def start(self) -> None:
         """As the service account, which `install` must have made."""
-        token = self._cluster.api().create(f"{ACCOUNT}/token", {"spec": {}})["status"]["token"]
-        kubeconfig = self._cluster.kubeconfig_for("lockgate-webhooks", token)
+        kubeconfig = self._cluster.kubeconfig_for(*account(self._cluster, "lockgate-webhooks"))
         flags = [f"--kubeconfig={kubeconfig}", f"--webhook-bind=127.0.0.1:{self.port}"]
         command = [sys.executable, "-m", "controller.cli", "webhooks", *flags, "--metrics-bind=0", "--health-bind=0"]
         with self.log.open("ab") as output:
@@ -48,6 +46,27 @@ class Webhooks:
         self._process.send_signal(signal.SIGTERM)
         self._process.send_signal(signal.SIGTERM)
         return self._process.wait(30)
+
+
+def account(cluster: Cluster, name: str) -> tuple[str, str]:
+    """A service account that `install` made, and a token of it."""
+    path = f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts/{name}/token"
+    return name, cluster.api().create(path, {"spec": {}})["status"]["token"]
+
+
+@contextmanager
+def controller(kubeconfig: Path, log: Path) -> Iterator[Path]:
+    """`lockgate controller` with these credentials; gives its log."""
+    command = [sys.executable, "-m", "controller.cli", "controller", f"--kubeconfig={kubeconfig}"]
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [*command, "--metrics-bind=0", "--health-bind=0"], cwd=ROOT, stdout=output, stderr=output
+        )
+    try:
+        yield log
+    finally:
+        process.terminate()
+        process.wait(30)
 
 
 def lockgate(cluster: Cluster, *arguments: str) -> subprocess.CompletedProcess[str]:
