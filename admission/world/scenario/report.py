@@ -12,7 +12,6 @@ from admission.world.scenario.paths import MISSING
 from admission.world.scenario.runner import Failure, Result
 from admission.world.scenario.source import spelled
 
-
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f]")  # control characters that no XML may contain
 
 
