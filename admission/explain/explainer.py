@@ -4,13 +4,15 @@ The same order in which a workload travels: is it over, is it let in at all, doe
 ClusterQueue open, and only then what the scheduler says of flavors and quota.
 """
 
+from collections.abc import Callable
+
 from admission.explain import words
 from admission.explain.explanation import Explanation, Holding, Lack
 from admission.explain.states import state_word
 from admission.model.decisions import Admit, Hold, Preempt, Shortage
 from admission.model.durations import spoken
 from admission.model.names import EVICTED, REQUEUED, WorkloadKey
-from admission.model.queues import ClusterQueue, FlavorResource
+from admission.model.queues import ClusterQueue, FlavorResource, Quota
 from admission.model.workload import Workload
 from admission.reconcile.queues import inactivity
 from admission.state import State
@@ -22,8 +24,9 @@ _SHOWN_AHEAD = 5
 class Explainer:
     """Explains any number of workloads of one state at one moment; what they share is looked up once."""
 
-    def __init__(self, state: State, now: float) -> None:
-        self._state = state
+    def __init__(self, state: State, now: float, called: Callable[[WorkloadKey], str] | None = None) -> None:
+        """`called`: what a person calls the job of a workload; else the name of the owner that State knows."""
+        self._called = called or self._owner_name
         self._objects = state.objects
         self._scheduler = state.scheduler
         self._now = now
@@ -163,7 +166,7 @@ class Explainer:
         if queue.strict_fifo and position and not never:
             head = Explainer._queued(self, self._workload(line[0]))
             reason = "WaitingForQuota"
-            why = words.strict(queue.name, line[0], head.why, isinstance(judged, Admit))
+            why = words.strict(queue.name, self._called(line[0]), head.why, isinstance(judged, Admit))
             never = head.never
         return Explanation(
             key, self._state_of(workload), queue.name, workload.queue_name, reason, why, position,
@@ -175,12 +178,13 @@ class Explainer:
     ) -> tuple[str, str, bool]:
         """Reason, sentence, and whether only a change of spec or quota can help."""
         if last is not None and last.victims:
-            return "WaitingForPreemptedWorkloads", words.preempting(last.victims), False
+            names = [self._called(key) for key in last.victims]
+            return "WaitingForPreemptedWorkloads", words.preempting(names), False
         match judged:
             case Admit():
                 return "PendingEvaluation", "It fits and is admitted with the next decision.", False
             case Preempt(victims=victims):
-                names = [victim.workload for victim in victims]
+                names = [self._called(victim.workload) for victim in victims]
                 return "WaitingForPreemptedWorkloads", words.preempting(names), False
             case Hold(reason="ExceedsMaxQuota"):
                 return "ExceedsMaxQuota", words.never_fits(lacks), True
@@ -196,10 +200,16 @@ class Explainer:
 
     def _lack(self, queue: ClusterQueue, shortage: Shortage) -> Lack:
         fr = (shortage.flavor, shortage.resource)
-        quota = queue.quotas().get(fr)
-        unused = max(0, (quota.nominal if quota else 0) - self._scheduler.usage(queue.name).get(fr, 0))
-        free = min(unused, shortage.available)
-        holdings = self._holders_of(queue.name, fr) if shortage.asked > shortage.available else []
+        quota = queue.quotas().get(fr, Quota(0))
+        used = self._scheduler.usage(queue.name).get(fr, 0)
+        free = min(max(0, quota.nominal - used), shortage.available)
+        missing = max(0, shortage.asked - shortage.available)
+        holdings = self._holders_of(queue.name, fr) if missing else []
+        limit = quota.borrowing_limit
+        if limit is not None and missing and used + shortage.asked > quota.nominal + limit:
+            holdings = [one for one in holdings if one.cluster_queue == queue.name]  # others leaving would not help
+        else:
+            limit = None
         return Lack(
             shortage.pod_set,
             shortage.resource,
@@ -207,10 +217,11 @@ class Explainer:
             shortage.asked,
             free,
             shortage.available - free,
-            max(0, shortage.asked - shortage.available),
+            missing,
             shortage.potential,
             shortage.verdict,
             shortage.note,
+            limit,
             tuple(holdings[:_SHOWN_HOLDERS]),
             max(0, len(holdings) - _SHOWN_HOLDERS),
         )
@@ -223,7 +234,7 @@ class Explainer:
         at = (node.root.name, fr)
         if at not in self._holdings:
             found = [
-                Holding(holder.key, holder.queue, units, holder.evicted)
+                Holding(holder.key, self._called(holder.key), holder.queue, units, holder.evicted)
                 for name in self._scheduler.tree.queues_below(node.root)
                 for holder in self._scheduler.holders.of(name)
                 if (units := holder.usage.get(fr, 0))
@@ -243,6 +254,10 @@ class Explainer:
         if workload is None:
             raise KeyError(key)
         return workload
+
+    def _owner_name(self, key: WorkloadKey) -> str:
+        owner = self._workload(key).owner
+        return f"{owner.namespace}/{owner.name}" if owner is not None else str(key)
 
     def _state_of(self, workload: Workload) -> str:
         return state_word(workload, self._scheduler.parked(workload.key))

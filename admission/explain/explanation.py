@@ -12,6 +12,7 @@ class Holding:
     """Who holds what somebody waits for. `leaving`: evicted, about to give it back."""
 
     workload: WorkloadKey
+    name: str  # of its job, for people
     cluster_queue: str
     units: int
     leaving: bool
@@ -35,6 +36,7 @@ class Lack:
     most: int
     verdict: str
     note: str
+    borrowing_limit: int | None = None  # of its queue, where that is what stops it
     holders: tuple[Holding, ...] = ()  # the largest first
     other_holders: int = 0  # how many more there are
 
@@ -51,6 +53,7 @@ class Lack:
             "borrowable": quantity(self.borrowable),
             "missing": quantity(self.missing),
             "most": quantity(self.most),
+            "borrowingLimit": None if self.borrowing_limit is None else quantity(self.borrowing_limit),
             "verdict": self.verdict,
             "note": self.note,
             "heldBy": [

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 from admission.explain.explanation import Holding, Lack
 from admission.model.amounts import text
 from admission.model.durations import spoken
-from admission.model.names import WorkloadKey
 
 if TYPE_CHECKING:
     from admission.explain.explanation import Explanation
@@ -41,6 +40,8 @@ def of_flavor(lack: Lack) -> str:
     free, borrowable = text(name, lack.free), text(name, lack.borrowable)
     have = f"{free} free and {borrowable} to borrow" if lack.borrowable else f"{free} free"
     words = f"it asks for {asked} {name} of flavor {lack.flavor}: {have}, {text(name, lack.missing)} missing"
+    if lack.borrowing_limit is not None:
+        words += f" (its queue may borrow {text(name, lack.borrowing_limit)} and no more)"
     return f"{words}; {holders(lack)}" if lack.holders else words
 
 
@@ -51,7 +52,7 @@ def holders(lack: Lack) -> str:
 
 def _holder(resource: str, holder: Holding) -> str:
     leaving = ", leaving" if holder.leaving else ""
-    return f"{holder.workload} ({text(resource, holder.units)} in queue {holder.cluster_queue}{leaving})"
+    return f"{holder.name} ({text(resource, holder.units)} in queue {holder.cluster_queue}{leaving})"
 
 
 def waits_for_quota(lacks: Sequence[Lack]) -> str:
@@ -77,12 +78,12 @@ def no_flavor(lacks: Sequence[Lack], message: str) -> str:
     return f"No flavor of its queue suits it: {'; '.join(parts) or message}."
 
 
-def preempting(victims: Sequence[WorkloadKey]) -> str:
+def preempting(victims: Sequence[str]) -> str:
     count = len(victims)
     return f"Waits for {count} preempted workload{'s' if count > 1 else ''} to leave: {listed(victims)}."
 
 
-def strict(queue: str, head: WorkloadKey, head_why: str, fits: bool) -> str:
+def strict(queue: str, head: str, head_why: str, fits: bool) -> str:
     own = "It would fit, but" if fits else "It"
     verb = "waits" if not fits else "it waits"
     return f"{own} {verb} behind {head} in the strict queue {queue}. There: {head_why}"

@@ -14,7 +14,7 @@ from itertools import count
 from math import ceil
 from typing import Any, NamedTuple
 
-from admission.jobs import READERS
+from admission.jobs import JOB_KINDS, READERS
 from admission.jobs.workload import compose, workload_name
 from admission.model import names
 from admission.model.configuration import DEFAULTS, Configuration
@@ -23,6 +23,7 @@ from admission.model.kinds import WATCHED, Ref
 from admission.model.names import WorkloadKey
 from admission.model.queues import FlavorResource
 from admission.model.workload import Workload
+from admission.readers.workload import read_workload
 from admission.reconcile import transitions
 from admission.reconcile.job import is_managed
 from admission.reconcile.priority import priority_of
@@ -159,8 +160,8 @@ class Simulation:
         api = self._world.api
         body = _accepted(api.create(manifest, dry_run=True))
         if manifest["kind"] == "Workload":
-            return _Shape("Workload", READERS["Workload"](body))
-        job = READERS["Job"](body)
+            return _Shape("Workload", read_workload(body))
+        job = JOB_KINDS["Job"].read(body)
         if not is_managed(self.state.objects, job):
             return _Shape("Job", None)
         if job.problem:
@@ -169,7 +170,7 @@ class Simulation:
         if isinstance(priority, EmitEvent):
             return _Shape("Job", None, priority.message)
         composed = compose("Job", body, workload_name("Job", job.ref.name, job.uid), priority.value, priority.ref)
-        workload = READERS["Workload"](_accepted(api.create(composed, dry_run=True)))
+        workload = read_workload(_accepted(api.create(composed, dry_run=True)))
         # Known to have an owner, but not which: State then leaves starting and stopping to us.
         return _Shape("Job", replace(workload, owned=True, owner=None, owner_uid=""))
 
@@ -297,7 +298,9 @@ class Simulation:
         assert workload.admission is not None
         queue = workload.admission.cluster_queue
         node = self.state.scheduler.tree.queue(queue)
-        for fr in workload.admission.usage() if node is not None else ():
+        if node is None:
+            return
+        for fr in workload.admission.usage():
             self.peaks[(queue, fr)] = max(self.peaks.get((queue, fr), 0), node.usage.get(fr, 0))
 
     def _begin(self, story: Story, workload: Workload) -> None:
@@ -332,6 +335,11 @@ class Simulation:
         self.timeline.append(Moment(self.now, what, workload.key, because.reason, because.message))
 
     # --- reading
+
+    def called(self, key: WorkloadKey) -> str:
+        """What a person calls the job of a workload."""
+        owner = self.stories[key].owner
+        return f"{owner.namespace}/{owner.name}" if owner is not None else str(key)
 
     def find(self, ref: Ref) -> Story | None:
         """Of a Job or Workload that has arrived; a Job's Workload is found too."""

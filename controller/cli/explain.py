@@ -51,7 +51,7 @@ def command(
         explanation = Explanation(story.key, "pending", "", "", "Misconfigured", f"{story.problem}.", never=True)
     else:
         now = simulation.now
-        explanation = explain(simulation.state, story.key, simulation.start + now)
+        explanation = explain(simulation.state, story.key, simulation.start + now, simulation.called)
         if explanation.state in ("pending", "inadmissible"):
             before = story.admitted
             simulation.run(enough=lambda: story.admitted != before)
@@ -60,4 +60,4 @@ def command(
     if output is Output.json:
         print(json.dumps({"version": 1, **explanation.as_json()}, indent=2))
     else:
-        rendering.explanation(what, explanation, rendering.console())
+        rendering.explanation(what, explanation, simulation.called, rendering.console())

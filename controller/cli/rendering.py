@@ -1,6 +1,7 @@
 """A simulation for the eyes: tables and the timeline."""
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import median
 
 from rich.console import Console
@@ -11,10 +12,12 @@ from admission.explain import Explainer, Explanation
 from admission.explain.states import state_word
 from admission.model.amounts import text
 from admission.model.durations import spoken
-from admission.world.simulation import Simulation, Story
+from admission.model.names import WorkloadKey
+from admission.world.simulation import Moment, Simulation, Story
 
 MAX_ROWS = 60  # jobs in a table; beyond it a person wants totals, and a program reads the JSON
 _WIDTH = 130  # of output that goes into a file
+_PREEMPTOR = re.compile(r"\(UID: ([^,)]+).*?\) due to ([^;]+)")
 _COLOURS = {
     "created": "dim",
     "quotaReserved": "dim",
@@ -44,14 +47,23 @@ def tables(simulation: Simulation, screen: Console) -> None:
 
 def timeline(simulation: Simulation, screen: Console) -> None:
     """One line for each thing that happened."""
-    owners = {story.key: _name(story) for story, _ in simulation.workloads()}
-    width = max((len(name) for name in owners.values()), default=0)
+    jobs = {story.key: simulation.called(story.key) for story, _ in simulation.workloads()}
+    uids = {found.uid: jobs[found.key] for _, found in simulation.workloads() if found is not None}
+    width = max((len(name) for name in jobs.values()), default=0)
     for one in simulation.timeline:
         if one.what == "quotaReserved":
             continue  # without admission checks it is the same moment as `admitted`
-        because = "" if one.what in ("created", "admitted", "finished") else f"  {one.message}"
-        line = f"{_clock(one.at):>10}  [{_COLOURS[one.what]}]{one.what:9}[/]  {owners[one.workload]:{width}}"
-        screen.print(f"{line}[dim]{escape(because)}[/]", soft_wrap=True, highlight=False)
+        line = f"{_clock(one.at):>10}  [{_COLOURS[one.what]}]{one.what:9}[/]  {jobs[one.workload]:{width}}"
+        because = escape(_because(one, uids))
+        screen.print(f"{line}  [dim]{because}[/]" if because else line.rstrip(), soft_wrap=True, highlight=False)
+
+
+def _because(one: Moment, uids: Mapping[str, str]) -> str:
+    """The message of the condition, with the preemptor's name in the place of its uid."""
+    if one.what in ("admitted", "finished"):
+        return ""
+    preemptor = _PREEMPTOR.search(one.message)
+    return f"for {uids.get(preemptor[1], preemptor[1])}: {preemptor[2]}" if preemptor else one.message
 
 
 def summary(simulation: Simulation, stories: Sequence[Story]) -> str:
@@ -109,7 +121,7 @@ def _jobs(simulation: Simulation, stories: Iterable[Story]) -> Table:
         flavors = dict.fromkeys(flavor for one in assigned for flavor in one.flavors.values())
         since = story.started if story.started is not None else simulation.now
         table.add_row(
-            _name(story),
+            simulation.called(story.key),
             workload.queue_name if workload else "",
             ", ".join(flavors),
             state,
@@ -123,7 +135,7 @@ def _jobs(simulation: Simulation, stories: Iterable[Story]) -> Table:
 
 
 def _waiting(simulation: Simulation, stories: Iterable[Story]) -> Iterable[str]:
-    explainer = Explainer(simulation.state, simulation.start + simulation.now)
+    explainer = Explainer(simulation.state, simulation.start + simulation.now, simulation.called)
     slots, shown = simulation.state.objects.workloads, 0
     for story in stories:
         workload = slots[story.key].current if story.key in slots else None
@@ -133,26 +145,22 @@ def _waiting(simulation: Simulation, stories: Iterable[Story]) -> Iterable[str]:
         if shown > MAX_ROWS:
             continue
         why = story.problem or "" if workload is None else explainer.explain(story.key).sentence
-        yield f"[bold]{escape(_name(story))}[/] waits: {escape(why)}"
+        yield f"[bold]{escape(simulation.called(story.key))}[/] waits: {escape(why)}"
     if shown > MAX_ROWS:
         yield f"… and {shown - MAX_ROWS} more wait."
     for ref in simulation.unmanaged[:MAX_ROWS]:
         yield f"[bold]{escape(str(ref))}[/] names no queue: it runs at once and takes no quota."
 
 
-def _name(story: Story) -> str:
-    return f"{story.owner.namespace}/{story.owner.name}" if story.owner else str(story.key)
-
-
 def _clock(moment: float | None) -> str:
     return "" if moment is None else spoken(moment)
 
 
-def explanation(what: str, told: Explanation, screen: Console) -> None:
+def explanation(what: str, told: Explanation, called: Callable[[WorkloadKey], str], screen: Console) -> None:
     """The sentence, then the numbers behind it."""
     screen.print(f"[bold]{escape(what)}[/] is {told.state}. {escape(told.sentence)}", highlight=False)
     if told.ahead:
-        screen.print(f"Ahead of it: {escape(', '.join(told.ahead))}", highlight=False)
+        screen.print(f"Ahead of it: {escape(', '.join(called(key) for key in told.ahead))}", highlight=False)
     if not told.lacks:
         return
     table = Table()
@@ -164,11 +172,11 @@ def explanation(what: str, told: Explanation, screen: Console) -> None:
     table.add_column("held by")
     for lack in told.lacks:
         amounts = (lack.asked, lack.free, lack.borrowable, lack.missing, lack.most)
-        holders = [f"{one.workload} ({text(lack.resource, one.units)})" for one in lack.holders]
+        holders = [f"{one.name} ({text(lack.resource, one.units)})" for one in lack.holders]
         holders += [f"{lack.other_holders} others"] if lack.other_holders else []
         verdict = f"{lack.verdict}: {lack.note}" if lack.note else lack.verdict
         table.add_row(
             lack.pod_set, lack.resource, lack.flavor, *(text(lack.resource, units) for units in amounts),
-            escape(verdict), escape(", ".join(holders)),
+            escape(verdict), escape("\n".join(holders)),
         )  # fmt: skip
     screen.print(table)

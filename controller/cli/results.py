@@ -12,7 +12,7 @@ from admission.world.simulation import Moment, Simulation, Story
 
 VERSION = 1
 
-# The condition that speaks for a state; waiting ones are told by QuotaReserved, or by the scheduler before it is written.
+# The condition that speaks for a state. Who waits is told by QuotaReserved, or by the scheduler until that is written.
 _SPEAKS = {
     "finished": names.FINISHED,
     "deactivated": names.EVICTED,
@@ -24,7 +24,7 @@ _SPEAKS = {
 
 def result(simulation: Simulation) -> dict[str, Any]:
     """Times are seconds from the start, quantities are strings as Kubernetes prints them."""
-    explainer = Explainer(simulation.state, simulation.start + simulation.now)
+    explainer = Explainer(simulation.state, simulation.start + simulation.now, simulation.called)
     return {
         "version": VERSION,
         "now": _seconds(simulation.now),
