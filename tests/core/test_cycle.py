@@ -108,6 +108,15 @@ def test_two_preemptors_do_not_share_a_victim(lab: Lab) -> None:
     assert admitted(lab.run()) == ["claim-a", "claim-b"]
 
 
+def test_a_more_important_newcomer_finds_victims_where_others_found_none(lab: Lab) -> None:
+    lab.queue("q", cpu="4", preemption=LOWER)
+    lab.runs("middling", "q", cpu="4", priority=1)
+    lab.submit("modest", "q", cpu="4", priority=1)
+    assert preempted(lab.run()) == []
+    lab.submit("important", "q", cpu="4", priority=2)
+    assert preempted(lab.run()) == [("middling", "InClusterQueue")]
+
+
 def test_eviction_does_not_free_quota(lab: Lab) -> None:
     lab.queue("q", cpu="4", preemption=LOWER)
     lab.runs("low", "q", cpu="4")

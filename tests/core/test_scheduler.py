@@ -82,6 +82,17 @@ class TestBudget:
             decisions += admitted(run)
         assert decisions + admitted(run) == ["in-free"]
 
+    def test_a_cut_does_not_cost_a_blocked_head_its_reservation(self, lab: Lab) -> None:
+        lab.queue("owner", cpu="4+0", cohort="co", preemption=Preemption(reclaim_within_cohort="LowerPriority"))
+        lab.queue("spare", cpu="2", cohort="co")
+        for name in "abc":
+            lab.queue(name, cpu="0", cohort="co")
+        lab.runs("most", "owner", cpu="3", priority=9)
+        lab.submit("blocked", "owner", priority=10, cpu="4")
+        for name, queue, priority in [("a0", "a", 9), ("a1", "a", 8), ("c0", "c", 7), ("b0", "b", 5)]:
+            lab.submit(name, queue, priority, cpu="1")
+        assert [admitted(lab.run(budget=1)) for _ in range(4)] == [["a0"], ["c0"], ["a1"], []]
+
     def test_trees_take_turns(self, lab: Lab) -> None:
         for name in ("a", "b"):
             lab.queue(name, cpu="9")
