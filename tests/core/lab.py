@@ -51,8 +51,7 @@ class Lab:
     workloads: dict[str, Workload] = field(default_factory=dict)
     homes: dict[str, str] = field(default_factory=dict)  # workload -> ClusterQueue
     heard: dict[str, Hold] = field(default_factory=dict)
-    specs: dict[str, ClusterQueue] = field(default_factory=dict)
-    generation: int = 1
+    flavors: dict[str, None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.scheduler.put_namespace(Namespace("lab"))
@@ -60,6 +59,7 @@ class Lab:
     # -- configuring ---
 
     def flavor(self, name: str, labels: Mapping[str, str] | None = None, **rest: Any) -> None:
+        self.flavors[name] = None
         self.scheduler.put_flavor(ResourceFlavor(name, node_labels=labels or {}, **rest))
 
     def cohort(self, name: str, parent: str = "", flavors: Mapping[str, Mapping[str, str]] | None = None) -> None:
@@ -78,10 +78,9 @@ class Lab:
         offers = groups or ({"std": {"cpu": cpu}},)
         for flavors in offers:
             for flavor in flavors:
-                if flavor not in self.scheduler._estate.flavors:
+                if flavor not in self.flavors:
                     self.flavor(flavor)
         spec = ClusterQueue(name, groups=tuple(group(each) for each in offers), namespace_selector=selector, **rest)
-        self.specs[name] = spec
         self.scheduler.put_cluster_queue(spec, active)
 
     # -- using ---
