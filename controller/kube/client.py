@@ -9,8 +9,9 @@ import asyncio
 import os
 import socket
 import ssl
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +63,19 @@ class NoCredentials(Exception):
     """Neither a usable kubeconfig nor a service account; the message says what was tried."""
 
 
+_may_send: ContextVar[Callable[[], bool] | None] = ContextVar("may_send", default=None)
+
+
+class _Guarded(aiohttp.ClientRequest):
+    """Asks for leave when the connection stands and only the write is left: a process may sleep anywhere before."""
+
+    async def send(self, conn: aiohttp.connector.Connection) -> aiohttp.ClientResponse:
+        guard = _may_send.get()
+        if guard is not None and not guard():
+            raise Unreachable(f"{self.method} {self.url}: no leave to send any more", sent=False)
+        return await super().send(conn)
+
+
 class Client:
     """One API server and one account. Close it, or use it as an async context manager."""
 
@@ -78,6 +92,7 @@ class Client:
                 ssl=_tls(self._configuration) if self._host.startswith("https") else False,
                 socket_factory=_watchful_socket,
             ),
+            request_class=_Guarded,
             trust_env=False,
             auto_decompress=True,
             headers={"User-Agent": "lockgate", "Accept": JSON, "Accept-Encoding": "identity"},
@@ -125,11 +140,14 @@ class Client:
         content_type: str = JSON,
         within: float = CALL_SECONDS,
         user: str = "",
+        may_send: Callable[[], bool] | None = None,
     ) -> bytes:
         """The body of a successful answer; the whole call takes at most `within` seconds. Raises ApiError.
 
-        `user`: act as this user with every right, which takes the right to impersonate.
+        `user`: act as this user with every right, which takes the right to impersonate. `may_send` is asked at the
+        last moment; when it says no, Unreachable is raised and nothing was sent.
         """
+        _may_send.set(may_send)
         limits = aiohttp.ClientTimeout(total=within, sock_connect=min(CONNECT_SECONDS, within))
         async with self._request(method, path, query, body, content_type, limits, user) as answer:
             return await answer.read()
@@ -143,6 +161,7 @@ class Client:
     @asynccontextmanager
     async def lines(self, path: str, query: Query, *, quiet: float) -> AsyncIterator[AsyncIterator[bytes]]:
         """A streamed answer line by line; silence for `quiet` seconds is an error. Raises ApiError, also midway."""
+        _may_send.set(None)
         limits = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS, sock_read=quiet)
         async with self._request("GET", path, query, None, JSON, limits, read_bufsize=LARGEST_LINE) as answer:
             yield aiter(answer.content)

@@ -67,6 +67,7 @@ class Writer:
                     body=body,
                     content_type=content_type,
                     within=CALL_SECONDS,
+                    may_send=self._may_send,
                 )
             except ApiError as error:
                 if not _never_taken(error):

@@ -103,6 +103,12 @@ async def test_who_may_not_send_sends_nothing(server: ApiServer, client: Client)
     assert server.requests == []
 
 
+async def test_leave_is_asked_for_again_when_only_the_sending_is_left(server: ApiServer, client: Client) -> None:
+    leave = [True]
+    assert (await Writer(client, may_send=lambda: bool(leave and leave.pop())).write(SUSPEND)).result == "aborted"
+    assert server.requests == []
+
+
 async def test_the_rate_is_kept(server: ApiServer, client: Client, clock: StillClock) -> None:
     await server.put(f"{JOBS}/a")
     writer = Writer(client, clock=clock, rate=10, burst=3)
