@@ -1,5 +1,6 @@
 """Every scenario in tests/scenarios holds, and would not hold if its expectations were others."""
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ FOLDER = Path(__file__).parents[1] / "scenarios"
 FILES = sorted(FOLDER.glob("*.yaml"))
 
 
+@cache
 def read(file: Path) -> Case:
     return read_case(file.read_text(encoding="utf-8"))
 
