@@ -20,27 +20,51 @@ def command(
     kubeconfig: Annotated[
         Path | None, typer.Option(help="Credentials; default: $KUBECONFIG, ~/.kube/config, or the pod's account.")
     ] = None,
-    config: Annotated[Path | None, typer.Option(help="A Kueue Configuration file.")] = None,
+    config: Annotated[Path | None, typer.Option(help="A Kueue Configuration file; flags win over it.")] = None,
     namespace: Annotated[str | None, typer.Option(help="Where Lockgate itself lives.")] = None,
+    metrics_bind: Annotated[str | None, typer.Option(help="The controller's. [default: :8080]")] = None,
+    health_bind: Annotated[str | None, typer.Option(help="The controller's. [default: :8081]")] = None,
+    webhook_bind: Annotated[str | None, typer.Option(help="HOST:PORT to answer on. [default: :9443]")] = None,
+    webhook_cert_dir: Annotated[
+        Path | None, typer.Option(help="Folder with tls.crt and tls.key, watched; else an authority of our own.")
+    ] = None,
+    webhook_metrics_bind: Annotated[str | None, typer.Option(help="The webhooks'. [default: :8090]")] = None,
+    webhook_health_bind: Annotated[str | None, typer.Option(help="The webhooks'. [default: :8091]")] = None,
 ) -> None:
-    """Run controller and webhooks as two processes; what else they need stands in the Configuration file."""
-    shared = [
-        part
-        for flag, value in (("--kubeconfig", kubeconfig), ("--config", config), ("--namespace", namespace))
-        if value is not None
-        for part in (flag, str(value))
-    ]
+    """Run controller and webhooks as two processes."""
+    shared = _flags(kubeconfig=kubeconfig, config=config, namespace=namespace)
     # By module name: nothing here may import the webhooks.
+    start = [sys.executable, "-m", "controller.cli"]
     code = asyncio.run(
         together(
             [
-                [sys.executable, "-m", "controller.cli", "controller", *shared],
-                [sys.executable, "-m", "controller.cli", "webhooks", *shared],
+                [*start, "controller", *shared, *_flags(metrics_bind=metrics_bind, health_bind=health_bind)],
+                [
+                    *start,
+                    "webhooks",
+                    *shared,
+                    *_flags(
+                        webhook_bind=webhook_bind,
+                        webhook_cert_dir=webhook_cert_dir,
+                        metrics_bind=webhook_metrics_bind,
+                        health_bind=webhook_health_bind,
+                    ),
+                ],
             ]
         )
     )
     if code:
         raise Complaint("one of the two processes failed; its last lines say why", exit_code=code)
+
+
+def _flags(**values: object) -> list[str]:
+    """Those that were set, as they are written on a command line."""
+    return [
+        part
+        for name, value in values.items()
+        if value is not None
+        for part in (f"--{name.replace('_', '-')}", str(value))
+    ]
 
 
 async def together(commands: Sequence[Sequence[str]]) -> int:
