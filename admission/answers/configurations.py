@@ -59,9 +59,11 @@ _SPEC = "(has({0}.spec) ? {0}.spec : {{}})"
 _SPEC_DIFFERS = f"{_SPEC.format('object')} != {_SPEC.format('oldObject')}"
 _ANNOTATIONS_DIFFER = f"{_ANNOTATIONS.format('object')} != {_ANNOTATIONS.format('oldObject')}"
 _SPEC_CHANGED: Condition = ("changes-its-spec", f"{_CREATES} || {_SPEC_DIFFERS}")
+# A request for the object itself has no such key at all, and CEL fails on what is missing.
+_OF_STATUS = "(has(request.subResource) && request.subResource == 'status')"
 _WORKLOAD_CHANGED: Condition = (
     "changes-what-is-checked",
-    f"{_CREATES} || request.subResource == 'status' || {_SPEC_DIFFERS} || {_ANNOTATIONS_DIFFER}",
+    f"{_CREATES} || {_OF_STATUS} || {_SPEC_DIFFERS} || {_ANNOTATIONS_DIFFER}",
 )
 
 
