@@ -37,16 +37,31 @@ def command(
     rewrite: Annotated[
         bool, typer.Option("--rewrite", help="Write what was seen into the files' expectations.")
     ] = False,
-    live: Annotated[bool, typer.Option("--live", help="Run on a real API server instead of in memory.")] = False,
+    live: Annotated[
+        bool,
+        typer.Option("--live", help="Run on a real API server on which Lockgate is installed and runs, not in memory."),
+    ] = False,
+    kubeconfig: Annotated[
+        Path | None,
+        typer.Option(help="With --live: credentials; default: $KUBECONFIG, ~/.kube/config, or the pod's account."),
+    ] = None,
 ) -> None:
     """Run scenario files and compare what happens with what they expect."""
     from admission.world.scenario.report import FileResult, as_json, as_junit, count, text
     from admission.world.scenario.runner import run_case
 
-    if live:
-        raise Complaint("--live: scenarios run only in memory in this version; leave the flag away")
+    if live and rewrite:
+        raise Complaint("--rewrite and --live: what a live run shows may be chance; rewrite from a run in memory")
+    if kubeconfig is not None and not live:
+        raise Complaint("--kubeconfig: a run in memory needs no cluster; add --live or leave it away")
     cases = _read_all(_files(paths))
-    results = [FileResult(str(path), run_case(case)) for path, case in cases.items()]
+    if live:
+        from controller.cli.live.run import run_live
+
+        found = run_live(list(cases.values()), str(kubeconfig) if kubeconfig else None)
+    else:
+        found = [run_case(case) for case in cases.values()]
+    results = [FileResult(str(path), result) for path, result in zip(cases, found, strict=True)]
     if rewrite:
         results = [FileResult(one.file, _rewrite(Path(one.file), one.result)) for one in results]
     match output:

@@ -1,0 +1,50 @@
+"""What of a scenario can't be played on a real API server, named for people."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from admission.world.scenario.expectation_forms import CountIs, CountWrites, RequestIs
+from admission.world.scenario.file_form import ScenarioFile
+from admission.world.scenario.needs import lacking
+from controller.cli.live.names import LONGEST
+
+# Why not: the product is somebody else's to stop, and its requests are not ours to see.
+_OPS = (
+    "scheduler-pause",
+    "scheduler-resume",
+    "restart-controller",
+    "conflict-injector",
+    "forbid-reads",
+    "admission-review",
+    "rotate-serving-cert",
+)
+_DEFAULTS: Mapping[str, Any] = {"manageJobsWithoutQueueName": False}
+
+
+def lacking_live(form: ScenarioFile) -> list[str]:
+    """Empty: it can be played."""
+    missing = [*lacking(form), *_lacking(form)]
+    return list(dict.fromkeys(missing))
+
+
+def _lacking(form: ScenarioFile) -> Iterator[str]:
+    yield from sorted(set(form.needs) & {"offline-only", "faults"})
+    yield from (f"op {op}: not on a real API server" for op in _OPS if any(event.op == op for event in form.events))
+    config = (form.config.model_extra or {}) if form.config else {}
+    for key in sorted(config):
+        if config[key] != _DEFAULTS.get(key):
+            yield f"config: {key}: the running product has its own"
+    for law in form.always or ():
+        if law.maxWrites or law.noRequests:
+            yield "requests of the product: only seen in memory"
+    for expectation in form.expect:
+        if isinstance(expectation, CountIs) and isinstance(expectation.count, CountWrites):
+            yield "requests of the product: only seen in memory"
+        if isinstance(expectation, RequestIs) and (expectation.unchanged or expectation.patchHasNoRemove):
+            yield "patches of webhooks: only seen in memory"
+    for manifest in form.objects:
+        meta = manifest["metadata"]
+        if meta.get("namespace") == "kube-system":
+            yield "objects in kube-system"
+        if max(len(meta.get("name") or ""), len(meta.get("namespace") or "")) > LONGEST:
+            yield "names too long to be made unique"

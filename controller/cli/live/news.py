@@ -1,0 +1,68 @@
+"""One watch per kind for all cases that run side by side: what changes goes to the case whose names it bears."""
+
+import asyncio
+import queue
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from admission.model.kinds import Ref
+from controller.kit.tasks import together
+from controller.kube.client import Client
+from controller.kube.reflector import Changed, Gone, Missing, Reflector, Synced
+
+# What the product writes, or acts upon; a case is at rest when none of its objects of these kinds changes.
+KINDS = ("ResourceFlavor", "Cohort", "ClusterQueue", "LocalQueue", "WorkloadPriorityClass", "Workload", "Job")
+
+
+class Item(NamedTuple):
+    """As on the cluster. No manifest: it is gone."""
+
+    ref: Ref
+    manifest: Mapping[str, Any] | None
+    version: int
+
+
+@dataclass
+class NotInstalled(Exception):
+    """The API server does not serve a kind of ours."""
+
+    kind: str
+
+
+class News:
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._readers: dict[str, queue.SimpleQueue[Item]] = {}
+        self._synced = {kind: asyncio.Event() for kind in KINDS}
+
+    def read(self, token: str) -> "queue.SimpleQueue[Item]":
+        """What happens to objects with this ending from now on; may be read in another thread."""
+        return self._readers.setdefault(token, queue.SimpleQueue())
+
+    async def all_synced(self) -> None:
+        """Return when every watch is up."""
+        for event in self._synced.values():
+            await event.wait()
+
+    async def run(self) -> None:
+        """For ever. Raises NotInstalled."""
+        await together({f"news of {kind}": self._follow(kind) for kind in KINDS})
+
+    async def _follow(self, kind: str) -> None:
+        async for delta in Reflector(self._client, kind).deltas():
+            match delta:
+                case Changed(ref, manifest, version):
+                    self._tell(Item(ref, manifest, version))
+                case Gone(ref, version):
+                    self._tell(Item(ref, None, version))
+                case Synced():
+                    self._synced[kind].set()
+                case Missing():
+                    raise NotInstalled(kind)
+
+    def _tell(self, item: Item) -> None:
+        token = (item.ref.namespace or item.ref.name).rpartition("-")[2]
+        reader = self._readers.get(token)
+        if reader is not None:
+            reader.put(item)

@@ -1,0 +1,55 @@
+"""The same scenario files that hold in memory hold on a real API server, with the product as two processes."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hack.cluster import Cluster
+from tests.live.controllers import controller
+from tests.live.webhook_process import ROOT, webhooks
+
+FOLDER = ROOT / "tests" / "scenarios"
+FILES = sorted(FOLDER.glob("*.yaml"))
+SECONDS = 240  # for all of them side by side; about a minute and a half on two idle cores
+
+pytestmark = pytest.mark.timeout(1800)  # the first run on a machine builds Kubernetes
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    logs = tmp_path_factory.mktemp("product")
+    with (
+        Cluster.start(nodes=4) as running,
+        webhooks(running, logs / "webhooks"),
+        controller(running, logs / "controller") as leader,
+    ):
+        leader.is_soon("leading")
+        yield running
+
+
+def lockgate_test(cluster: Cluster, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "controller.cli", "test", "--live", f"--kubeconfig={cluster.kubeconfig}"]
+    return subprocess.run(
+        [*command, *arguments], cwd=ROOT, capture_output=True, text=True, timeout=SECONDS, check=False
+    )
+
+
+@pytest.fixture(scope="module")
+def outcomes(cluster: Cluster) -> dict[str, Any]:
+    """What a run of all of them says of each, by the name of the file."""
+    ran = lockgate_test(cluster, "--output=json", str(FOLDER))
+    assert ran.returncode in (0, 1, 3), ran.stderr
+    return {Path(case["file"]).stem: case for case in json.loads(ran.stdout)["cases"]}
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_scenario(file: Path, outcomes: dict[str, Any]) -> None:
+    found = outcomes[file.stem]
+    if found["outcome"] == "unsupported":
+        pytest.skip("needs " + ", ".join(found["missing"]))
+    assert found["failures"] == []
