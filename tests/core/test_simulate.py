@@ -1,0 +1,361 @@
+"""`lockgate simulate`: the clock, the JSON that is a promise, and the same decisions as a whole cluster in memory."""
+
+import json
+import random
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from admission.model.kinds import Ref
+from admission.world.clock import EPOCH
+from admission.world.simulation import Arrival, Refusal, Simulation
+from admission.world.store import Change
+from admission.world.world import World
+from controller.cli.playing import prepared
+from controller.cli.results import result
+from tests.core.test_hostile_manifests import run
+
+Manifest = dict[str, Any]
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+KUEUE = "kueue.x-k8s.io/v1beta2"
+
+
+def flavor(name: str = "std") -> Manifest:
+    return {"apiVersion": KUEUE, "kind": "ResourceFlavor", "metadata": {"name": name}}
+
+
+def queue(name: str, cpu: int, cohort: str = "", **spec: Any) -> list[Manifest]:
+    """A ClusterQueue and, in namespace lab, a LocalQueue of the same name."""
+    quota = [{"name": "std", "resources": [{"name": "cpu", "nominalQuota": str(cpu)}]}]
+    return [
+        {
+            "apiVersion": KUEUE,
+            "kind": "ClusterQueue",
+            "metadata": {"name": name},
+            "spec": {
+                **({"cohortName": cohort} if cohort else {}),
+                "namespaceSelector": {},
+                "resourceGroups": [{"coveredResources": ["cpu"], "flavors": quota}],
+                **spec,
+            },
+        },
+        {
+            "apiVersion": KUEUE,
+            "kind": "LocalQueue",
+            "metadata": {"namespace": "lab", "name": name},
+            "spec": {"clusterQueue": name},
+        },
+    ]
+
+
+def priority(name: str, value: int) -> Manifest:
+    return {"apiVersion": KUEUE, "kind": "WorkloadPriorityClass", "metadata": {"name": name}, "value": value}
+
+
+def job(name: str, queue: str, cpu: str = "1", pods: int = 1, priority: str = "") -> Manifest:
+    labels = {"kueue.x-k8s.io/queue-name": queue} | ({"kueue.x-k8s.io/priority-class": priority} if priority else {})
+    container = {"name": "c", "image": "i", "resources": {"requests": {"cpu": cpu}}}
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"namespace": "lab", "name": name, "labels": labels},
+        "spec": {
+            "parallelism": pods,
+            "completions": pods,
+            "template": {"spec": {"restartPolicy": "Never", "containers": [container]}},
+        },
+    }
+
+
+def simulation(objects: Iterable[Manifest], arrivals: Iterable[Arrival]) -> Simulation:
+    made = Simulation()
+    made.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "lab"}})
+    for one in objects:
+        made.create(one)
+    for arrival in arrivals:
+        made.expect(arrival)
+    return made
+
+
+def story(played: Simulation, name: str) -> Any:
+    found = played.find(Ref("Job", "lab", name))
+    assert found is not None
+    return found
+
+
+# --- the clock
+
+
+def test_a_job_runs_for_its_runtime_and_the_next_one_starts_when_it_ends() -> None:
+    played = simulation([flavor(), *queue("q", 1)], [Arrival(0, 60, job("a", "q")), Arrival(10, 5, job("b", "q"))])
+    played.run()
+    assert (story(played, "a").finished, story(played, "b").started, story(played, "b").finished) == (60, 60, 65)
+
+
+def test_a_job_without_a_runtime_holds_its_quota_to_the_end() -> None:
+    played = simulation([flavor(), *queue("q", 1)], [Arrival(0, None, job("a", "q")), Arrival(0, 5, job("b", "q"))])
+    played.run()
+    assert story(played, "a").finished is None
+    assert story(played, "b").started is None
+    assert result(played)["clusterQueues"][0]["reserved"] == {"std": {"cpu": "1"}}
+
+
+def test_until_stops_the_clock_there() -> None:
+    played = simulation([flavor(), *queue("q", 1)], [Arrival(0, 60, job("a", "q")), Arrival(50, 1, job("b", "q"))])
+    played.run(30)
+    assert (played.now, story(played, "a").finished, played.find(Ref("Job", "lab", "b"))) == (30, None, None)
+    assert played.awaits(Ref("Job", "lab", "b"))
+    played.run()
+    assert story(played, "b").finished == 61
+
+
+def test_an_evicted_job_begins_anew() -> None:
+    lower = {"preemption": {"withinClusterQueue": "LowerPriority"}}
+    played = simulation(
+        [flavor(), *queue("q", 1, **lower), priority("high", 10)],
+        [Arrival(0, 60, job("low", "q")), Arrival(50, 5, job("high", "q", priority="high"))],
+    )
+    played.run()
+    low = story(played, "low")
+    assert (low.evictions, low.started, low.admitted, low.finished) == (1, 0, 55, 115)
+    assert [one.what for one in played.timeline if one.workload == low.key] == [
+        "created", "quotaReserved", "admitted", "preempted", "quotaReserved", "admitted", "finished",
+    ]  # fmt: skip
+
+
+def test_a_bare_workload_is_played_as_a_job_is() -> None:
+    bare = {
+        "apiVersion": KUEUE,
+        "kind": "Workload",
+        "metadata": {"namespace": "lab", "name": "w"},
+        "spec": {
+            "queueName": "q",
+            "podSets": [{"name": "main", "count": 2, "template": job("x", "q")["spec"]["template"]}],
+        },
+    }
+    played = simulation([flavor(), *queue("q", 2)], [Arrival(3, 4, bare)])
+    played.run()
+    row = result(played)["workloads"][0]
+    assert (row["owner"], row["state"], row["admitted"], row["finished"]) == (None, "finished", 3, 7)
+
+
+def test_a_job_that_runs_too_long_is_deactivated() -> None:
+    bounded = job("a", "q")
+    bounded["metadata"]["labels"]["kueue.x-k8s.io/max-exec-time-seconds"] = "30"
+    played = simulation([flavor(), *queue("q", 1)], [Arrival(0, 60, bounded)])
+    played.run()
+    row = result(played)["workloads"][0]
+    assert (row["state"], row["finished"], row["evictions"]) == ("deactivated", None, 1)
+    assert [one.at for one in played.timeline if one.what == "evicted"] == [30]
+
+
+def test_a_job_without_a_queue_is_not_managed_and_listed() -> None:
+    free = job("a", "q")
+    free["metadata"]["labels"] = {}
+    played = simulation([flavor(), *queue("q", 1)], [Arrival(0, 1, free)])
+    played.run()
+    assert played.unmanaged == [Ref("Job", "lab", "a")]
+    assert not result(played)["workloads"]
+
+
+def test_a_job_of_a_priority_class_that_does_not_exist_waits_and_says_so() -> None:
+    played = simulation([flavor(), *queue("q", 1)], [Arrival(0, 1, job("a", "q", priority="none"))])
+    played.run()
+    row = result(played)["workloads"][0]
+    assert (row["state"], row["reason"]) == ("pending", "Misconfigured")
+    assert "WorkloadPriorityClass none does not exist" in row["message"]
+
+
+def test_a_job_that_a_cluster_would_refuse_is_refused() -> None:
+    with pytest.raises(Refusal, match="queue-name"):
+        simulation([flavor(), *queue("q", 1)], [Arrival(0, 1, job("a", "Not-A-Name"))])
+
+
+def test_generated_names_are_given_out_in_order() -> None:
+    nameless = job("", "q")
+    nameless["metadata"] = {**nameless["metadata"], "generateName": "run-"}
+    del nameless["metadata"]["name"]
+    played = simulation([flavor(), *queue("q", 9)], [Arrival(0, 1, nameless), Arrival(0, 1, nameless)])
+    played.run()
+    owners = [row["owner"] for row in result(played)["workloads"]]
+    assert len(set(owners)) == 2
+    assert all(owner.startswith("Job/lab/run-") for owner in owners)
+
+
+# --- the promise
+
+
+def test_the_json_has_the_promised_shape() -> None:
+    played = simulation(
+        [flavor(), *queue("q", 1, "c"), *queue("p", 1, "c")],
+        [Arrival(0, None, job("a", "q", "2")), Arrival(1, 1, job("b", "q"))],
+    )
+    played.run()
+    told = json.loads(json.dumps(result(played)))
+    assert list(told) == ["version", "now", "workloads", "clusterQueues", "timeline"]
+    assert told["version"] == 1
+    a, b = told["workloads"]
+    assert (a["state"], a["flavors"], a["counts"], a["position"], a["explain"]) == (
+        "admitted", {"main": {"cpu": "std"}}, {"main": 1}, None, None,
+    )  # fmt: skip
+    assert (b["state"], b["position"], b["reason"], b["admitted"]) == ("inadmissible", 0, "Pending", None)
+    assert "insufficient unused quota for cpu in flavor std" in b["message"]
+    assert b["explain"]["flavors"][0]["heldBy"][0]["workload"] == f"lab/{a['name']}"
+    assert {row["name"]: (row["pending"], row["admitted"]) for row in told["clusterQueues"]} == {
+        "p": (0, 0),
+        "q": (1, 1),
+    }
+    assert told["clusterQueues"][1]["borrowed"] == {"std": {"cpu": "1"}}
+    assert told["timeline"][0] == {
+        "at": 0,
+        "what": "created",
+        "workload": f"lab/{a['name']}",
+        "reason": "",
+        "message": "",
+    }
+
+
+@pytest.mark.parametrize("example", ["university", "company"])
+def test_the_examples_tell_the_story_of_their_readme(example: str) -> None:
+    played, notes = prepared([EXAMPLES / example])
+    played.run()
+    rows = {row["owner"]: row for row in result(played)["workloads"]}
+    assert notes == []
+    assert played.unmanaged == []
+    if example == "university":
+        assert rows.pop("Job/robotics/whole-cluster-benchmark")["explain"]["reason"] == "ExceedsMaxQuota"
+        assert rows["Job/robotics/grasp-training"]["admitted"] == 30 * 60
+        evicted = {"robotics/grasp-training", "biology/cell-images", "physics/exercise-sheet"}
+    else:
+        assert rows["Job/settlement/merchant-report"]["admitted"] == 24 * 60
+        evicted = {"pretraining/base-model", "crawling/recrawl-news"}
+    assert {owner for owner, row in rows.items() if row["evictions"]} == {f"Job/{name}" for name in evicted}
+    assert all(row["state"] == "finished" for row in rows.values())
+
+
+def test_every_output_is_printed_and_notes_go_to_stderr() -> None:
+    example = str(EXAMPLES / "university")
+    for output, says in (
+        ("table", "Cluster queues"),
+        ("timeline", "for physics/lattice-qcd"),
+        ("json", '"version": 1'),
+    ):
+        code, out, err = run("simulate", example, "--output", output)
+        assert (code, err) == (0, "")
+        assert says in out
+
+
+def test_a_trace_is_played_and_its_priorities_count(tmp_path: Path) -> None:
+    (tmp_path / "queues.json").write_text(
+        json.dumps({"apiVersion": "v1", "kind": "List", "items": [flavor(), *queue("q", 1)]})
+    )
+    (tmp_path / "jobs.csv").write_text(
+        "arrival,runtime,queue,priority,cpu,memory,gpu,count\n0,10,lab/q,,1,,,1\n1,5,lab/q,,1,,,1\n2,5,lab/q,9,1,,,1\n"
+    )
+    played, notes = prepared([tmp_path])
+    played.run()
+    starts = {row["owner"]: row["admitted"] for row in result(played)["workloads"]}
+    assert starts == {"Job/lab/row-2": 0, "Job/lab/row-3": 15, "Job/lab/row-4": 10}
+    assert notes == ["made the Namespace lab, which no manifest holds"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("simulate", "nowhere"), "no such file or folder"),
+        (("simulate", str(EXAMPLES), "--until", "soon"), "--until: 'soon' is not a duration"),
+        (("simulate", str(EXAMPLES / "university" / "queues.yaml")), "no Jobs, Workloads or traces"),
+        (("explain", "grasp", str(EXAMPLES)), "write Job/namespace/name"),
+        (("explain", "Job/robotics/none", str(EXAMPLES)), "is in none of the paths"),
+        (("explain", "Job/physics/lattice-qcd", str(EXAMPLES), "--at", "1m"), "has not arrived by 1m0s"),
+    ],
+)
+def test_a_command_that_cannot_be_done_ends_with_one_sentence(arguments: tuple[str, ...], says: str) -> None:
+    code, out, err = run(*arguments)
+    assert (code, out) == (2, "")
+    assert says in err
+    assert len(err.splitlines()) == 1
+
+
+# --- the same decisions as a whole cluster in memory
+
+
+def in_a_world(objects: Iterable[Manifest], arrivals: Iterable[Arrival]) -> list[tuple[float, str, str]]:
+    """The same played by API server, webhooks, reconcilers and the Job controller: (at, what, job)."""
+    world = World(pods_stop_after=0)
+    said: list[tuple[float, str, str]] = []
+
+    def note(change: Change) -> None:
+        before, after = _true(change.old), _true(change.new)
+        owner = change.new["metadata"]["ownerReferences"][0]["name"]
+        for condition, what in (("Admitted", "admitted"), ("Preempted", "preempted"), ("Finished", "finished")):
+            if condition in after and condition not in before:
+                said.append((world.now - EPOCH, what, owner))
+                if what == "admitted":
+                    plan_end(owner)
+
+    runtimes = {one.manifest["metadata"]["name"]: one.runtime for one in arrivals}
+    runs: dict[str, int] = {}
+
+    def plan_end(name: str) -> None:
+        runtime = runtimes[name]
+        run_ = runs[name] = runs.get(name, 0) + 1
+        if runtime is not None:
+            world.at(world.now + runtime, lambda: end(name, run_))
+
+    def end(name: str, run_: int) -> None:
+        ref = Ref("Job", "lab", name)
+        found = world.api.peek(ref)
+        if runs[name] == run_ and found is not None and not found["spec"].get("suspend"):
+            world.finish(ref)
+
+    world.subscribe("Workload", note)
+    world.api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "lab"}})
+    for one in objects:
+        assert world.api.create(one).ok
+    for arrival in arrivals:
+        world.at(EPOCH + arrival.at, lambda arrival=arrival: world.api.create(arrival.manifest))  # type: ignore[misc]
+    world.advance(EPOCH + 10_000)
+    return sorted(said)
+
+
+def _true(manifest: Mapping[str, Any] | None) -> set[str]:
+    status = (manifest or {}).get("status") or {}
+    return {one["type"] for one in status.get("conditions") or () if one["status"] == "True"}
+
+
+def crowd(seed: int) -> tuple[list[Manifest], list[Arrival]]:
+    rng = random.Random(seed)
+    policies = ({}, {"withinClusterQueue": "LowerPriority"}, {"reclaimWithinCohort": "Any"})
+    objects = [flavor(), priority("high", 10)]
+    for name in "pqr":
+        preemption = {**rng.choice(policies), **rng.choice(policies)}
+        strict = {"queueingStrategy": rng.choice(["StrictFIFO", "BestEffortFIFO"])}
+        objects += queue(name, rng.randint(1, 4), rng.choice(["", "c", "c"]), preemption=preemption, **strict)
+    arrivals = [
+        Arrival(
+            float(rng.randrange(200)),
+            float(rng.randrange(1, 120)),
+            job(f"j{number}", rng.choice("pqr"), rng.choice(["1", "500m", "2"]), rng.choice([1, 2]),
+                rng.choice(["", "", "high"])),
+        )
+        for number in range(20)
+    ]  # fmt: skip
+    return objects, sorted(arrivals, key=lambda one: one.at)
+
+
+@pytest.mark.parametrize("seed", [*range(5), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(5, 100))])
+def test_the_short_way_and_a_whole_cluster_in_memory_agree(seed: int) -> None:
+    objects, arrivals = crowd(seed)
+    played = simulation(objects, arrivals)
+    played.run(10_000)
+    short = sorted(
+        (one.at, one.what, played.called(one.workload).removeprefix("lab/"))
+        for one in played.timeline
+        if one.what not in ("created", "quotaReserved")
+    )
+    assert short == in_a_world(objects, arrivals)
+    assert any(what == "admitted" for _, what, _ in short)
