@@ -84,7 +84,7 @@ class Slot(Generic[T]):
         """A write goes out; `assumed` is what it makes of the object, None if that cannot be told."""
         self.flight = planned
         self.opaque = assumed is None
-        self.assumed = assumed or self.assumed
+        self.assumed = assumed
         self.wanted = None
 
     def confirm(self, version: int | None) -> None:
@@ -95,9 +95,11 @@ class Slot(Generic[T]):
         if self.observed is not None and self.observed.resource_version >= self.pinned:
             if self.observed.resource_version > self.pinned:
                 self.wanted = None
-            self.assumed, self.opaque = None, False
-        elif self.assumed is not None and version is not None:
-            self.assumed = replace(self.assumed, resource_version=version)  # type: ignore[type-var]
+            self.opaque = False
+        elif self.assumed is not None and not self.opaque and version is not None:
+            # What is confirmed is a fact: the next write is made from it, and only it says what is still held.
+            self.observed = replace(self.assumed, resource_version=version)  # type: ignore[type-var]
+        self.assumed = None
 
     def deny(self, *, stale: bool = False, retry_at: float | None = None) -> None:
         """The write did not happen. `stale`: because the object has moved on."""

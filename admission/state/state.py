@@ -263,10 +263,16 @@ class State:
             ref = next(iter(self._dirty))
             del self._dirty[ref]
             slot = self._slot(ref)
-            if slot is None or slot.busy or slot.current is None:
+            if slot is None or slot.busy or slot.current is None or self._awaits_workload(slot.current):
                 continue  # gone, or looked at again when the write under way has landed
             wishes = self._wishes(ref, slot.current, now)
             self._grant(ref, slot, wishes, now)
+
+    def _awaits_workload(self, value: Any) -> bool:
+        """A job follows its Workload only once that is certain: it must not start for an admission that got lost."""
+        if not isinstance(value, Job):
+            return False
+        return any(self.objects.workloads[one.key].busy for one in self.objects.workloads_of(value.uid))
 
     def _wishes(self, ref: Ref, value: Any, now: float) -> Wishes:
         if isinstance(value, Workload):

@@ -113,17 +113,8 @@ class Workloads:
 
 def holder_of(slot: Slot[Workload]) -> Workload | None:
     """The newest known form of the workload that holds quota and is not certain to have let go of it."""
-    for value in (slot.wanted, slot.assumed if slot.flight is not None or _ahead(slot) else None, slot.observed):
-        if value is not None and value.holds_quota:
-            return value
-        if value is not None and value is slot.assumed and slot.flight is None:
-            return None  # confirmed: what was observed before it is the past
-    return None
-
-
-def _ahead(slot: Slot[Workload]) -> bool:
-    observed = slot.observed
-    return slot.assumed is not None and (observed is None or observed.resource_version < slot.pinned)
+    values = (slot.wanted, slot.assumed, slot.observed)
+    return next((value for value in values if value is not None and value.holds_quota), None)
 
 
 def workload_key(ref: Ref) -> WorkloadKey:
