@@ -94,8 +94,8 @@ def binary(documents: list[Any], rng: random.Random) -> bytes:
 
 def nested(documents: list[Any], rng: random.Random) -> str:
     path = rng.choice(list(_places(documents)))
-    depth, value = rng.choice([20, 90, 150]), None
-    for _ in range(depth):
+    value: Any = None
+    for _ in range(rng.choice([20, 90, 150])):
         value = [value] if rng.random() < 0.5 else {"a": value}
     _parent(documents, path)[path[-1]] = value
     return _dumped(documents)
@@ -135,7 +135,7 @@ def test_each_spoilt_manifest_is_played_or_refused_with_its_place_and_a_remedy(t
         spoilt = mutation(deepcopy(BASE), rng)
         file = tmp_path / f"m{seed}.yaml"
         file.write_bytes(spoilt if isinstance(spoilt, bytes) else spoilt.encode())
-        where = f"seed {seed}, {mutation.__name__}"  # type: ignore[attr-defined]
+        where = f"seed {seed}, {mutation.__name__}"
         code, out, err = run("simulate", str(file), "--output", "json")
         assert code in (0, 2), f"{where}: exit {code}\n{err}"
         assert "Traceback" not in err, f"{where}\n{err}"

@@ -3,6 +3,7 @@
 import json
 import random
 from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -113,7 +114,7 @@ def test_until_stops_the_clock_there() -> None:
 
 
 def test_an_evicted_job_begins_anew() -> None:
-    lower = {"preemption": {"withinClusterQueue": "LowerPriority"}}
+    lower: Manifest = {"preemption": {"withinClusterQueue": "LowerPriority"}}
     played = simulation(
         [flavor(), *queue("q", 1, **lower), priority("high", 10)],
         [Arrival(0, 60, job("low", "q")), Arrival(50, 5, job("high", "q", priority="high"))],
@@ -312,12 +313,15 @@ def in_a_world(objects: Iterable[Manifest], arrivals: Iterable[Arrival]) -> list
         if runs[name] == run_ and found is not None and not found["spec"].get("suspend"):
             world.finish(ref)
 
+    def create(manifest: Mapping[str, Any]) -> None:
+        assert world.api.create(manifest).ok
+
     world.subscribe("Workload", note)
     world.api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "lab"}})
     for one in objects:
         assert world.api.create(one).ok
     for arrival in arrivals:
-        world.at(EPOCH + arrival.at, lambda arrival=arrival: world.api.create(arrival.manifest))  # type: ignore[misc]
+        world.at(EPOCH + arrival.at, partial(create, arrival.manifest))
     world.advance(EPOCH + 10_000)
     return sorted(said)
 
@@ -329,7 +333,7 @@ def _true(manifest: Mapping[str, Any] | None) -> set[str]:
 
 def crowd(seed: int) -> tuple[list[Manifest], list[Arrival]]:
     rng = random.Random(seed)
-    policies = ({}, {"withinClusterQueue": "LowerPriority"}, {"reclaimWithinCohort": "Any"})
+    policies: tuple[Manifest, ...] = ({}, {"withinClusterQueue": "LowerPriority"}, {"reclaimWithinCohort": "Any"})
     objects = [flavor(), priority("high", 10)]
     for name in "pqr":
         preemption = {**rng.choice(policies), **rng.choice(policies)}
