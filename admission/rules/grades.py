@@ -5,15 +5,16 @@ from typing import NamedTuple
 
 from admission.model.queues import FlavorResource
 from admission.rules.menu import Menu
+from admission.rules.standing import standing
 from admission.tree import Node
-from admission.tree.quota import find_height, queue_available
 
 # Worst first. RECLAIM: all victims are in other queues.
 NO_FIT, NO_CANDIDATES, PREEMPT, RECLAIM, FIT = range(5)
 _VERDICTS = ("WaitingForQuota", "noCandidates", "preempt", "reclaim", "fit")
 
 # Asks what preemption could do for so many units of one flavor's resource: mode, and borrowing height afterwards.
-Oracle = Callable[[FlavorResource, int], tuple[int, int]]
+# None: there is nobody to preempt.
+Oracle = Callable[[FlavorResource, int], tuple[int, int] | None]
 
 
 class Grade(NamedTuple):
@@ -40,26 +41,26 @@ class Shortfall(NamedTuple):
 class Judge:
     """Knows a queue and what preemption could do for one workload in it. `oracle` None: it may preempt nobody."""
 
-    __slots__ = ("_ceilings", "_menu", "_node", "_oracle")
+    __slots__ = ("_menu", "_node", "_oracle", "_standings")
 
     def __init__(self, menu: Menu, node: Node, oracle: Oracle | None) -> None:
         self._menu, self._node, self._oracle = menu, node, oracle
-        self._ceilings = menu.ceilings(node, node.root.surveyed)
+        self._standings = menu.standings.at(node.root.version)
 
     def grade(self, fr: FlavorResource, units: int) -> tuple[Grade, str, int, int]:
         """How `units` would be got: grade, verdict, what is free, the most there could be."""
-        node = self._node
-        most = self._ceilings[fr]
-        free = queue_available(node, fr)
+        found = self._standings.get(fr)
+        if found is None:
+            found = self._standings[fr] = standing(self._node, fr)
+        most, free = found.most, found.free
         if units > most:
             return Grade(NO_FIT, 0), "ExceedsMaxQuota", free, most
-        height, may_reclaim = find_height(node, fr, units)
+        height, may_reclaim = found.height(units)
         if units <= free:
             return Grade(FIT, height), "fit", free, most
-        if may_reclaim or self._menu.preempts_while_borrowing or units <= node.subtree.get(fr, 0):
-            mode = NO_CANDIDATES
-            if self._oracle is not None:
-                mode, height = self._oracle(fr, units)
+        if may_reclaim or self._menu.preempts_while_borrowing or units <= found.nominal:
+            asked = self._oracle(fr, units) if self._oracle is not None else None
+            mode, height = asked or (NO_CANDIDATES, height)
             return Grade(mode, height), _VERDICTS[mode], free, most
         return Grade(NO_FIT, height), "WaitingForQuota", free, most
 

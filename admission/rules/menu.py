@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from admission.model.queues import ClusterQueue, FlavorResource
-from admission.tree import Node
-from admission.tree.quota import potential
+from admission.model.queues import ClusterQueue
+from admission.rules.standing import Standings
 
 
 class Group(NamedTuple):
@@ -17,12 +16,11 @@ class Menu:
     """Resource groups, and the fungibility and preemption policies as plain answers."""
 
     __slots__ = (
-        "_ceilings",
-        "_surveyed",
         "borrow_rather_than_preempt",
         "groups",
         "preempts",
         "preempts_while_borrowing",
+        "standings",
         "try_next_when_borrowing",
         "try_next_when_preempting",
     )
@@ -41,14 +39,4 @@ class Menu:
         self.borrow_rather_than_preempt = fungibility.preference != "PreemptionOverBorrowing"
         self.preempts_while_borrowing = preemption.borrow_within_cohort != "Never"
         self.preempts = preemption.within_cluster_queue != "Never" or preemption.reclaim_within_cohort != "Never"
-        self._surveyed = -1
-        self._ceilings: dict[FlavorResource, int] = {}
-
-    def ceilings(self, node: Node, surveyed: int) -> dict[FlavorResource, int]:
-        """The most that the queue could ever have. `surveyed`: the tree's last change of quota, from when on a number
-        once worked out stays true."""
-        if surveyed != self._surveyed:
-            self._surveyed = surveyed
-            frs = [(flavor, resource) for resource, group in self.groups.items() for flavor in group.flavors]
-            self._ceilings = {fr: potential(node, fr) for fr in frs}
-        return self._ceilings
+        self.standings = Standings()

@@ -1,6 +1,5 @@
 """Looking at one workload: which flavors it would get and who would have to leave for it. Changes nothing."""
 
-from collections.abc import Iterable
 from typing import Final
 
 from admission.model.decisions import Shortage, Victim
@@ -13,9 +12,9 @@ from admission.rules.grades import FIT, NO_CANDIDATES, NO_FIT, PREEMPT, RECLAIM,
 from admission.rules.matching import mismatch
 from admission.rules.menu import Menu
 from admission.rules.preemption import ask_oracle, find_victims
+from admission.rules.preemption_candidates import Search, find_candidates
 from admission.rules.queue import Queue, Scanned, Waiting
 from admission.tree import Node
-from admission.tree.quota import find_height
 
 _MODES: Final = {"noCandidates": NO_CANDIDATES, "preempt": PREEMPT, "reclaim": RECLAIM}
 
@@ -95,26 +94,33 @@ class _Hunt:
         return Judge(menu, self._node, self._oracle if menu.preempts else None)
 
     def victims(self, assignment: Assignment) -> tuple[Victim, ...]:
-        if self._hopeless(assignment.needs):
+        if self._hopeless(tuple(assignment.needs)):
             return ()
         estate = self._estate
         usage, needs = assignment.usage, assignment.needs
         return find_victims(estate.tree, estate.active, estate.holders, self._waiting, usage, needs, self._now)
 
-    def _oracle(self, fr: FlavorResource, units: int) -> tuple[int, int]:
-        estate = self._estate
+    def _oracle(self, fr: FlavorResource, units: int) -> tuple[int, int] | None:
         if self._hopeless((fr,)):
-            return NO_CANDIDATES, find_height(self._node, fr, units)[0]
+            return None
+        estate = self._estate
         possibility, height = ask_oracle(
             estate.tree, estate.active, estate.holders, self._waiting, fr, units, self._now
         )
         return _MODES[possibility], height
 
-    def _hopeless(self, needs: Iterable[FlavorResource]) -> bool:
+    def _hopeless(self, needs: tuple[FlavorResource, ...]) -> bool:
+        """No holder whatsoever may be preempted to make room in `needs`, however much is asked for."""
+        if self._prospects.fruitless(needs, self._waiting.rank):
+            return True
         estate, spec = self._estate, self._queue.spec
-        return spec is None or self._prospects.none(
-            spec, self._node, self._waiting, needs, estate.active, estate.holders, self._now
-        )
+        if spec is None:
+            return True
+        search = Search(self._node, spec.preemption, self._waiting, dict.fromkeys(needs, 1), needs, self._now)
+        if find_candidates(search, estate.active, estate.holders).ordered:
+            return False
+        self._prospects.found_nobody(needs, self._waiting.rank)
+        return True
 
 
 def survey(estate: Estate, queue: Queue, waiting: Waiting, assignment: Assignment, now: float) -> tuple[Shortage, ...]:

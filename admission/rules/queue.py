@@ -36,7 +36,7 @@ class Scanned:
 class Waiting:
     """A workload in line."""
 
-    __slots__ = ("asks_seen", "hold", "key", "memo", "parked", "queue", "rank", "scanned", "workload")
+    __slots__ = ("asks_seen", "hold", "key", "kin_seen", "memo", "parked", "queue", "rank", "scanned", "workload")
 
     def __init__(self, workload: Workload, queue: str) -> None:
         self.workload = workload
@@ -48,6 +48,7 @@ class Waiting:
         self.scanned: Scanned | None = None  # untried flavors are left
         self.memo: Any = None  # of the nomination: its last result and what it rested on
         self.asks_seen: Asks | None = None
+        self.kin_seen: Kin | None = None
 
     @property
     def priority(self) -> int:
@@ -70,7 +71,13 @@ class Waiting:
 
     @property
     def kin(self) -> Kin:
-        return (-self.rank[0], tuple([tuple(ask) for ask in self.asks]))
+        if self.kin_seen is None:
+            self.kin_seen = (-self.rank[0], tuple([tuple(ask) for ask in self.asks]))
+        return self.kin_seen
+
+    def forget(self) -> None:
+        """Nothing worked out about it is kept."""
+        self.asks_seen = self.kin_seen = self.memo = None
 
 
 class Queue:
@@ -132,7 +139,7 @@ class Queue:
         sticky = self.sticky is waiting
         self.leave(waiting)
         waiting.rank, waiting.parked = rank(workload), False
-        waiting.asks_seen = waiting.memo = None
+        waiting.forget()
         self.join(waiting)
         if sticky:
             self.sticky = waiting
@@ -152,7 +159,7 @@ class Queue:
         if not waiting.parked:
             _take_out(self.ready, waiting)
             waiting.parked = True
-        waiting.asks_seen = waiting.memo = None
+        waiting.forget()
 
     def wake(self, may: Callable[[str], bool]) -> None:
         """Everybody parked whose namespace `may` is ready again; nobody is blocked by kin."""
