@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from hack.cluster import Cluster
+from hack.cluster.wait import until
 from tests.live.controllers import controller
 from tests.live.webhook_process import ROOT, webhooks
 
@@ -53,3 +54,24 @@ def test_scenario(file: Path, outcomes: dict[str, Any]) -> None:
     if found["outcome"] == "unsupported":
         pytest.skip("needs " + ", ".join(found["missing"]))
     assert found["failures"] == []
+
+
+def test_a_live_run_fails_in_the_words_of_the_file(cluster: Cluster, tmp_path: Path) -> None:
+    right = (FOLDER / "076-queue-without-guarantee-preempts.yaml").read_text()
+    wrong = tmp_path / "wrong.yaml"
+    wrong.write_text(right.replace("workload: lab/n, state: pending", "workload: lab/n, state: finished"))
+    assert wrong.read_text() != right
+    ran = lockgate_test(cluster, str(wrong))
+    assert ran.returncode == 1, ran.stdout + ran.stderr
+    assert "workload lab/n\n    state\n      expected: finished\n      seen:     " in ran.stdout
+
+
+def test_a_run_leaves_nothing_behind(cluster: Cluster) -> None:
+    assert lockgate_test(cluster, str(FOLDER / "001-cpu-beyond-int64-milli.yaml")).returncode == 0
+    api, group = cluster.api(), "/apis/kueue.x-k8s.io/v1beta2"
+
+    def left() -> list[str]:
+        kinds = ("clusterqueues", "cohorts", "resourceflavors", "workloads", "localqueues")
+        return [item["metadata"]["name"] for kind in kinds for item in api.get(f"{group}/{kind}")["items"]]
+
+    until(lambda: not left(), 60, f"nothing left; there is {left()}")

@@ -8,14 +8,13 @@ from concurrent.futures import ThreadPoolExecutor
 from admission.model.kinds import KINDS, Ref
 from admission.world.clock import EPOCH
 from admission.world.scenario.case import Case
-from admission.world.scenario.event_forms import JobStopped
 from admission.world.scenario.expectation_forms import IsQuiet
 from admission.world.scenario.file_form import ScenarioFile
 from admission.world.scenario.naming import by_name
 from admission.world.scenario.runner import Failure, Result, play
 from controller.cli.complaint import Complaint
 from controller.cli.live.names import Names
-from controller.cli.live.needs import lacking_live
+from controller.cli.live.needs import jobs_of_ours, lacking_live
 from controller.cli.live.news import News, NotInstalled
 from controller.cli.live.pace import Pace
 from controller.cli.live.stage import LiveStage
@@ -83,13 +82,10 @@ def _run_one(case: Case, client: Client, loop: asyncio.AbstractEventLoop, news: 
 
 
 def _ours(form: ScenarioFile) -> frozenset[Ref]:
-    """Jobs whose pods stop when the scenario says so: Kubernetes' Job controller would not wait for that."""
-    told = {event.ref for event in form.events if isinstance(event, JobStopped)}
     manifests = by_name(form.objects)
     return frozenset(
         Ref("Job", manifests[name]["metadata"].get("namespace", ""), name.rpartition("/")[2])
-        for name in told
-        if manifests[name]["kind"] == "Job"
+        for name in jobs_of_ours(form)
     )
 
 

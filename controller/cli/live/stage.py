@@ -5,19 +5,19 @@ All of it runs in the case's own thread; what happens meanwhile waits in a queue
 
 import queue
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 from admission.model.kinds import Ref
 from admission.model.names import EVICTED
 from admission.reconcile.requests import Request
-from admission.world.answers import Answer
 from admission.world.clock import EPOCH, Clock, Timer
-from admission.world.objects import Frozen, condition, kind_key, ref_of
+from admission.world.objects import Frozen, condition, kind_key
 from admission.world.operators import NotPossible, Operators
 from admission.world.product import Sent, Write
-from admission.world.server import ADMINISTRATOR, ApiServer
+from admission.world.server import ApiServer
 from admission.world.store import Change
+from controller.cli.live.api import ForOperators, LiveApi
 from controller.cli.live.fence import Fence
 from controller.cli.live.names import Names
 from controller.cli.live.news import Item
@@ -44,69 +44,6 @@ class Eviction(NamedTuple):
     workload: Ref
 
 
-class LiveApi:
-    """What events and judges see of the API server. Jobs in `ours` are run by the case, not by Kubernetes."""
-
-    def __init__(self, wire: Wire, ours: frozenset[Ref]) -> None:
-        self.wrote = False
-        self.ours = ours
-        self.objects: dict[Ref, Frozen] = {}
-        self.listeners: list[Callable[[Change], None]] = []
-        self._wire = wire
-
-    def peek(self, ref: Ref) -> Frozen | None:
-        return self._wire.read(ref)
-
-    def scan(self, kind: str, namespace: str = "") -> Iterable[Frozen]:
-        if kind != "Workload":
-            return list(self._wire.list(kind, namespace))
-        return [
-            found for ref, found in list(self.objects.items()) if ref.kind == kind and namespace in ("", ref.namespace)
-        ]
-
-    def create(self, manifest: Frozen, *, user: str = ADMINISTRATOR, dry_run: bool = False) -> Answer:
-        self.wrote = True
-        return self._wire.create(manifest, user, dry_run, run_by_us=self.is_ours(manifest))
-
-    def patch(self, ref: Ref, body: Any, *, subresource: str | None = None, user: str = ADMINISTRATOR) -> Answer:
-        self.wrote = True
-        return self._wire.patch(ref, body, subresource, user)
-
-    def delete(self, ref: Ref, *, user: str = ADMINISTRATOR) -> Answer:
-        self.wrote = True
-        return self._wire.delete(ref, user)
-
-    def review(self, manifest: Frozen, *, update: bool = False) -> Answer:
-        raise NotPossible("a raw review can't be sent on a real API server")
-
-    def forbid(self, kinds: Sequence[str]) -> None:
-        raise NotPossible("reads can't be forbidden on a real API server")
-
-    def listen(self, listener: Callable[[Change], None]) -> None:
-        self.listeners.append(listener)
-
-    def is_ours(self, manifest: Frozen) -> bool:
-        if manifest.get("kind") != "Job":
-            return False
-        ref, meta = ref_of(manifest), manifest["metadata"]
-        generated = ref._replace(name=f"{meta.get('generateName')}*")
-        return ref in self.ours or generated in self.ours
-
-
-class _ForOperators:
-    """What the operators that we play see: of the Jobs only our own."""
-
-    def __init__(self, api: LiveApi) -> None:
-        self.peek, self.patch = api.peek, api.patch
-        self._api = api
-
-    def listen(self, listener: Callable[[Change], None]) -> None:
-        api = self._api
-        api.listen(
-            lambda change: None if change.ref.kind == "Job" and not api.is_ours(change.new) else listener(change)
-        )
-
-
 class LiveStage:
     """`watches`: seconds of the world for which a moment of the scenario is watched before it comes."""
 
@@ -122,8 +59,8 @@ class LiveStage:
     ) -> None:
         self.api = LiveApi(wire, ours)
         self.clock = Clock(EPOCH)
-        self.operators = Operators(cast(ApiServer, _ForOperators(self.api)), self.clock)
-        self.writes: Sequence[Write] = ()
+        self.operators = Operators(cast(ApiServer, ForOperators(self.api)), self.clock)
+        self.writes: list[Write] = []
         self.evictions: list[Eviction] = []
         self._wire = wire
         self._names = names
@@ -133,6 +70,7 @@ class LiveStage:
         self._timers = Timers()
         self._fence = Fence(wire, names)
         self._last = time.monotonic()
+        self._on_write: Callable[[Write, Request], None] = lambda write, request: None
 
     @property
     def now(self) -> float:
@@ -167,7 +105,8 @@ class LiveStage:
         raise NotPossible("the running product can't be paused from here")
 
     def on_write(self, callback: Callable[[Write, Request], None]) -> None:
-        """Its requests are not seen here: laws about them are named as unsupported."""
+        """Of its requests only those that changed something are seen."""
+        self._on_write = callback
 
     def subscribe(self, kind: str, callback: Callable[[Change], None]) -> None:
         self.api.listen(lambda change: callback(change) if change.ref.kind == kind else None)
@@ -252,6 +191,8 @@ class LiveStage:
             change = Change("ADDED" if old is None else "MODIFIED", ref, old, new, item.version)
         if ref.kind == "Workload":
             self._note(change)
+        if not self._wire.wrote(item.version):
+            self._written(change)
         for listener in self.api.listeners:
             listener(change)
 
@@ -263,6 +204,13 @@ class LiveStage:
             self.evictions.append(Eviction(change.ref))
         if _true(change.old) != _true(new):
             self._stir()
+
+    def _written(self, change: Change) -> None:
+        """Neither we nor anybody that we play did it."""
+        verb = {"ADDED": "create", "DELETED": "delete"}.get(change.type, "patch")
+        write = Write(self._pace.now, change.ref, verb, None, 200)
+        self.writes.append(write)
+        self._on_write(write, Request("patch", change.ref, change.new))
 
     def _stir(self) -> None:
         self._timers.stir(self._pace.now, self._pace.real())

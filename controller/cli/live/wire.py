@@ -30,6 +30,11 @@ class Wire:
         self._loop = loop
         self._names = names
         self._pace = pace
+        self._versions: set[int] = set()  # of objects, as we left them
+
+    def wrote(self, version: int) -> bool:
+        """Whether it was a request of this case that made this version."""
+        return version in self._versions
 
     def read(self, ref: Ref) -> Frozen | None:
         """The object as it is now."""
@@ -105,4 +110,6 @@ class Wire:
             hooks = (HookCall("a webhook", False, error.status, message),) if failed else ()
             return Answer(error.status, reason=error.reason, message=message, hooks=hooks)
         whole = "metadata" in found and found.get("kind") != "Status"
+        if whole and found["metadata"].get("resourceVersion"):
+            self._versions.add(int(found["metadata"]["resourceVersion"]))
         return Answer(200, self.in_words(found, kind) if whole else None)
