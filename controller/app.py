@@ -5,7 +5,6 @@ every replica; the scheduler and its effects only in the leader.
 """
 
 import asyncio
-import gc
 import os
 import signal
 import socket
@@ -113,7 +112,6 @@ class App:
     async def _lead(self) -> None:
         """The work of the leader: from facts no older than its office, plan and write."""
         await self._books.fresh(since=self._elector.safe_since if self._elector else float("-inf"))
-        gc.freeze()  # what stays for good is not looked at again by every full collection
         log.info("leading")
         metrics.LEADS.set(1)
         self._leading = True

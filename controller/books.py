@@ -6,6 +6,7 @@ workloads, and workloads before the jobs that own them.
 """
 
 import asyncio
+import gc
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
@@ -18,6 +19,8 @@ from controller.kube.errors import NotFound
 from controller.kube.reflector import Changed, Delta, Gone, Missing, Reflector, Synced
 
 Reader = Callable[[dict[str, Any]], object]
+
+FEW_FULL_COLLECTIONS = (50_000, 20, 10_000)  # young objects are still looked at, old ones as good as never
 
 log = Log("books")
 
@@ -66,10 +69,16 @@ class Books:
 
     async def run(self) -> None:
         """Keep State in step, for ever."""
+        # What first lists leave behind stays for good. Looking through it again and again for garbage took two fifths
+        # of the CPU of reading 50,000 workloads.
+        usual = gc.get_threshold()
+        gc.set_threshold(*FEW_FULL_COLLECTIONS)
         async with asyncio.TaskGroup() as self._group:
             for kind in self._kinds:
                 self._follow(kind)
                 await self._synced[kind].wait()
+            gc.freeze()
+            gc.set_threshold(*usual)
             log.info("in step with the API server", kinds=len(self._kinds))
 
     async def fresh(self, since: float) -> None:
