@@ -43,7 +43,7 @@ def play(estate: Estate, nominations: Iterable[Nomination], budget: int, spent: 
     mark = estate.tree.mark()
     try:
         cycle = _Cycle(estate)
-        ordered = sorted(nominations, key=lambda each: each.order)
+        ordered = _in_order(estate, nominations)
         contenders = [place for place, each in enumerate(ordered) if each.contends]
         last = contenders[-1] if contenders else -1
         for place, nomination in enumerate(ordered):
@@ -59,6 +59,35 @@ def play(estate: Estate, nominations: Iterable[Nomination], budget: int, spent: 
     finally:
         estate.tree.undo(mark)
     return Play(verdicts, cost, cut)
+
+
+def _in_order(estate: Estate, nominations: Iterable[Nomination]) -> list[Nomination]:
+    """By borrowing, priority and age; but who had to leave for another head comes after that one.
+
+    Kueue lets it compete as if nothing had happened. Where it then wins, it takes back the room that was made by its
+    own leaving, is evicted for it again, and so on for ever.
+    """
+    ordered = sorted(nominations, key=lambda each: each.order)
+    if not estate.ousted:
+        return ordered
+    heads = {each.waiting.key for each in ordered}
+    followers: dict[WorkloadKey, list[Nomination]] = {}
+    first = []
+    for each in ordered:
+        ahead = estate.ousted.get(each.waiting.key)
+        if ahead in heads:
+            followers.setdefault(ahead, []).append(each)
+        else:
+            first.append(each)
+    out: list[Nomination] = []
+    line = first[::-1]
+    while line:
+        each = line.pop()
+        out.append(each)
+        line += followers.pop(each.waiting.key, [])[::-1]
+    # Two that ousted each other follow nobody who stands; between them the plain order decides.
+    left = {id(each) for each in ordered} - {id(each) for each in out}
+    return out + [each for each in ordered if id(each) in left]
 
 
 class _Cycle:

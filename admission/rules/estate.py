@@ -19,6 +19,7 @@ class Estate:
         self.namespaces: dict[str, Mapping[str, str]] = {}  # labels
         self.queues: dict[str, Queue] = {}
         self.waiting: dict[WorkloadKey, Waiting] = {}
+        self.ousted: dict[WorkloadKey, WorkloadKey] = {}  # victim -> for whom it had to leave
         self.era = 0
         self._active: dict[str, ClusterQueue] | None = None
         self._members: dict[Node, list[Queue]] = {}
@@ -78,8 +79,11 @@ class Estate:
                 self.tree.remove(node, holder.usage)
         return holder
 
-    def evict(self, key: WorkloadKey) -> None:
+    def evict(self, key: WorkloadKey, by: WorkloadKey) -> None:
         """It is on its way out and still counts."""
+        if len(self.ousted) > 2 * len(self.waiting):  # those whose preemptor waits no more mean nothing
+            self.ousted = {victim: other for victim, other in self.ousted.items() if other in self.waiting}
+        self.ousted[key] = by
         holder = self.holders.get(key)
         if holder is None:
             raise LookupError(f"{key} holds no quota and cannot be evicted")

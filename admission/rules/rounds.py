@@ -75,6 +75,7 @@ class Rounds:
         waiting, queue, assignment = nomination.waiting, nomination.queue, nomination.assignment
         queue.leave(waiting)
         del self._estate.waiting[waiting.key]
+        self._estate.ousted.pop(waiting.key, None)
         self._told.pop(waiting.key, None)
         self._estate.hold(
             Holder(
@@ -93,7 +94,7 @@ class Rounds:
         nomination = verdict.nomination
         waiting = nomination.waiting
         for victim in verdict.newly:
-            self._estate.evict(victim.workload)
+            self._estate.evict(victim.workload, waiting.key)
         if verdict.newly:
             self._decisions.append(Preempt(waiting.key, verdict.newly))
         if not nomination.queue.strict:
