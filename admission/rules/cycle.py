@@ -5,7 +5,7 @@ What only counts within the cycle (room kept for preemptors and for blocked head
 decided about heads that the budget leaves over.
 """
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from typing import NamedTuple
 
 from admission.model.decisions import Victim
@@ -62,7 +62,8 @@ def play(estate: Estate, nominations: Iterable[Nomination], budget: int, spent: 
 
 
 def _in_order(estate: Estate, nominations: Iterable[Nomination]) -> list[Nomination]:
-    """By borrowing, priority and age; but who had to leave for another head comes after that one.
+    """By borrowing, priority and age; but who had to leave for another head comes after that one. So does who had to
+    leave for somebody who then had to leave for that head.
 
     Kueue lets it compete as if nothing had happened. Where it then wins, it takes back the room that was made by its
     own leaving, is evicted for it again, and so on for ever.
@@ -74,8 +75,8 @@ def _in_order(estate: Estate, nominations: Iterable[Nomination]) -> list[Nominat
     followers: dict[WorkloadKey, list[Nomination]] = {}
     first = []
     for each in ordered:
-        ahead = estate.ousted.get(each.waiting.key)
-        if ahead in heads:
+        ahead = _made_way_for(estate, each.waiting.key, heads)
+        if ahead is not None:
             followers.setdefault(ahead, []).append(each)
         else:
             first.append(each)
@@ -88,6 +89,18 @@ def _in_order(estate: Estate, nominations: Iterable[Nomination]) -> list[Nominat
     # Two that ousted each other follow nobody who stands; between them the plain order decides.
     left = {id(each) for each in ordered} - {id(each) for each in out}
     return out + [each for each in ordered if id(each) in left]
+
+
+def _made_way_for(estate: Estate, key: WorkloadKey, heads: Container[WorkloadKey]) -> WorkloadKey | None:
+    """The head for which, or for whose victim, it had to leave."""
+    seen = {key}
+    above = estate.ousted.get(key)
+    while above is not None and above not in seen and above in estate.waiting:
+        if above in heads:
+            return above
+        seen.add(above)
+        above = estate.ousted.get(above)
+    return None
 
 
 class _Cycle:
