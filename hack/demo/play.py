@@ -76,7 +76,7 @@ class Play:
         """When kubectl's view is worth a look, in this order."""
         if self._foretold.evicted:
             yield (
-                lambda: any(one.evictions and one.state == "held" for one in self._seen.values()),
+                lambda: any(one.state == "preempted" and not one.holds_quota for one in self._seen.values()),
                 "the owner has its quota back; who borrowed it waits again",
             )
         yield lambda: len(self._seen) == len(self._example.entries), "everybody is here"
@@ -84,9 +84,11 @@ class Play:
     def _tell(self, sights: dict[str, Sight]) -> None:
         for name, now in sights.items():
             before = self._seen.get(name)
+            if before and (before.state, now.state) == ("running", "admitted"):
+                continue  # its pods have ended, and the Job has yet to count them
             if before is None or before.state != now.state or (now.state == "held" and before.why != now.why):
                 self._say(f"{self._now():6.1f}s  {name:<{self._width}}  {now.state:<9}  {now.why}".rstrip())
-        self._seen = sights
+            self._seen[name] = now
 
     def _show(self, title: str, *arguments: str) -> None:
         self._say(f"\n--- {title}\n$ kubectl {' '.join(arguments)}")
@@ -118,12 +120,12 @@ class Play:
     def _over(self, waiting: list[Entry]) -> bool:
         return not waiting and self._foretold.finished <= self._in("finished")
 
-    def _in(self, state: str) -> set[str]:
-        return {name for name, one in self._seen.items() if one.state == state}
+    def _in(self, *states: str) -> set[str]:
+        return {name for name, one in self._seen.items() if one.state in states}
 
     def _judge(self) -> bool:
-        finished, held = self._in("finished"), self._in("held")
-        evicted = {name for name, one in self._seen.items() if one.evictions}
+        finished, held = self._in("finished"), self._in("held", "preempted")
+        evicted = {name for name, one in self._seen.items() if one.evicted}
         self._say(f"{len(self._seen)} jobs in {self._now():.0f} s: {len(finished)} finished, {len(held)} held")
         self._say(f"preempted on the way: {', '.join(sorted(evicted)) or 'nobody'}")
         for name in sorted(held):
