@@ -37,6 +37,10 @@ class View(Protocol):
         """Workloads that the object of this uid controls, by name."""
         ...
 
+    def departed(self, uid: str) -> bool:
+        """The job of this uid was seen to go. An unknown job may only not have been told of yet."""
+        ...
+
     def cohort_path(self, cluster_queue: str) -> str:
         """`/root/…/queue`, for people."""
         ...

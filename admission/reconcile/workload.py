@@ -42,8 +42,10 @@ def _orphan(view: View, workload: Workload) -> bool:
     """Nobody will remove its finalizer or finish it but us."""
     if not workload.owned:
         return workload.deleting or bool(workload.job_uid)
-    if workload.owner is None or not workload.deleting:
+    if workload.owner is None:
         return False
+    if not workload.deleting:
+        return view.departed(workload.owner_uid)
     owner = view.job(workload.owner)
     return owner is None or owner.uid != workload.owner_uid or owner.deleting
 

@@ -156,6 +156,7 @@ class Intake:
             return
         self._look_at(ref)
         if value is None and old is not None:
+            self._objects.depart(old.uid)
             for workload in self._objects.workloads_of(old.uid):
                 self._look_at(workload.ref)
 

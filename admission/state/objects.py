@@ -32,6 +32,7 @@ class Objects:
         self._by_class: dict[str, dict[WorkloadKey, None]] = {}
         self._queues_of: dict[str, dict[str, None]] = {}  # ClusterQueue -> its LocalQueues
         self._indexed: dict[WorkloadKey, tuple[str, str, str]] = {}
+        self._departed: dict[str, None] = {}  # uids of jobs that were seen to go, while Workloads of theirs are left
 
     # --- the View
 
@@ -71,6 +72,14 @@ class Objects:
         found = (self.workloads[key].current for key in sorted(self._by_owner.get(uid, ())))
         return [workload for workload in found if workload is not None]
 
+    def departed(self, uid: str) -> bool:
+        return uid in self._departed
+
+    def depart(self, uid: str) -> None:
+        """The job of this uid is gone for certain."""
+        if uid in self._by_owner:
+            self._departed[uid] = None
+
     def cohort_path(self, cluster_queue: str) -> str:
         node = self._scheduler.tree.queue(cluster_queue)
         names = [cluster_queue]
@@ -98,6 +107,7 @@ class Objects:
             table[name].pop(key, None)
             if not table[name]:
                 del table[name]
+                self._departed.pop(name, None)
         if entry is None:
             self._indexed.pop(key, None)
             return

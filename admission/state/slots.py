@@ -26,6 +26,7 @@ class Slot(Generic[T]):
 
     __slots__ = (
         "assumed",
+        "base",
         "doubtful",
         "failures",
         "flight",
@@ -46,6 +47,7 @@ class Slot(Generic[T]):
         self.flight: Planned | None = None
         self.opaque = False
         self.pinned = 0  # resourceVersion that our last write led to
+        self.base = 0  # resourceVersion that `flight` was made from
         self.stale = 0  # resourceVersion known to be outdated: nothing is written until a newer one is seen
         self.retry_at: float | None = None  # a refused write is not tried again before
         self.failures = 0
@@ -83,6 +85,7 @@ class Slot(Generic[T]):
     def begin(self, planned: Planned, assumed: T | None) -> None:
         """A write goes out; `assumed` is what it makes of the object, None if that cannot be told."""
         self.flight = planned
+        self.base = self.observed.resource_version if self.observed is not None else 0
         self.opaque = assumed is None
         self.assumed = assumed
         self.wanted = None
@@ -107,8 +110,8 @@ class Slot(Generic[T]):
         self.assumed = self.wanted = None
         self.opaque = False
         self.retry_at = retry_at
-        if stale and self.observed is not None:
-            self.stale = self.observed.resource_version
+        if stale and self.observed is not None and self.observed.resource_version <= self.base:
+            self.stale = self.base
 
     def _land(self) -> None:
         self.flight = None

@@ -57,6 +57,15 @@ def test_a_conflict_drops_the_assumption_and_waits_for_news() -> None:
     assert not slot.busy
 
 
+def test_a_conflict_with_what_has_been_seen_meanwhile_waits_for_nothing() -> None:
+    slot = seen(5, "waits")
+    slot.begin(WRITE, Thing(5, "runs"))
+    slot.observe(Thing(6, "edited"))
+    slot.deny(stale=True)
+    assert slot.current == Thing(6, "edited")
+    assert not slot.busy
+
+
 def test_a_write_whose_result_cannot_be_told_keeps_the_object_alone_until_its_echo() -> None:
     slot = seen(5, "waits")
     slot.begin(WRITE, None)
