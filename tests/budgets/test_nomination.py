@@ -66,7 +66,10 @@ def test_a_pending_workload_is_small() -> None:
 def test_a_hundred_thousand_are_answered_in_time() -> None:
     best = 0.0
     for _ in range(3):  # others on the machine only ever make it slower, so the best try counts
-        answers, seconds = answer_everybody(crowded(1000, 100, Preemption()))
+        scheduler = crowded(1000, 100, Preemption())
+        gc.freeze()  # as the controller does after its first lists
+        answers, seconds = answer_everybody(scheduler)
+        gc.unfreeze()
         assert answers == 100_000
         best = max(best, answers / seconds)
         if best >= limit("nomination", "per_cpu_second"):
