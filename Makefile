@@ -4,7 +4,7 @@ PY := .venv/bin/python
 PYTEST := $(PY) -m pytest
 DEMO ?= university
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-core test-live test-all lint cluster cluster-down kueue kueue-down demo bench-peer budgets
+.PHONY: help setup run test test-core test-live test-all lint cluster cluster-down kueue kueue-down demo bench-peer bench-peer-smoke budgets
 
 help: ## this page
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -59,6 +59,9 @@ demo: .venv/ready ## the example live: cluster up, webhooks and controller, jobs
 
 bench-peer: .venv/ready ## Lockgate against the real Kueue, back to back, with the mix of Kueue's benchmark
 	$(PY) -m hack.bench
+
+bench-peer-smoke: .venv/ready ## the same with some hundred workloads: does it work at all?
+	$(PY) -m hack.bench --smoke
 
 budgets: .venv/ready ## how the cost of a decision grows
 	$(PY) -m tests.budgets.growth
