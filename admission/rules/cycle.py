@@ -109,6 +109,7 @@ class _Cycle:
     def __init__(self, estate: Estate) -> None:
         self._estate = estate
         self._leaving: dict[WorkloadKey, None] = {}  # victims of this cycle so far, old and new
+        self._promised: list[tuple[Node, dict[FlavorResource, int]]] = []  # what its preemptors will take later
 
     def judge(self, nomination: Nomination) -> Verdict:
         """What becomes of this head after those before it. Books nothing."""
@@ -134,6 +135,8 @@ class _Cycle:
         nomination = verdict.nomination
         if verdict.step in (ADMIT, PREEMPT):
             self._leaving.update(dict.fromkeys([victim.workload for victim in nomination.victims]))
+            if verdict.step == PREEMPT:
+                self._promised.append((self._node(nomination), nomination.assignment.usage))
             self._estate.tree.add(self._node(nomination), nomination.assignment.usage)
         elif verdict.step == NO_CANDIDATES:
             self._reserve(nomination)
@@ -146,6 +149,13 @@ class _Cycle:
         if not gone:
             return False
         with self._estate.tree.trial(removed=[self._hold_of(key) for key in gone]):
+            if not _fits(node, usage):
+                return False
+        if nomination.victims:
+            return True
+        # It would start now, and victims of others have not left yet: Kueue lets it in, and the quota is exceeded
+        # until they have. Here it waits unless there is room beside everything that is really held.
+        with self._estate.tree.trial(removed=self._promised):
             return _fits(node, usage)
 
     def _reserve(self, nomination: Nomination) -> None:

@@ -188,3 +188,37 @@ def test_queues_below_a_cycle_of_cohorts_wait_until_it_is_broken(lab: Lab) -> No
     assert lab.run().decisions == ()
     lab.scheduler.drop_cohort("b")
     assert admitted(lab.run()) == ["v"]
+
+
+def test_nobody_starts_in_room_that_victims_have_not_left_yet(lab: Lab) -> None:
+    """Two small ones fit beside what is held or beside the preemptor, not both before the victim is gone."""
+    lab.queue("owner", cpu="5", cohort="co", preemption=RECLAIM_ANY)
+    for name in ("borrower", "x", "y"):
+        lab.queue(name, cpu="0", cohort="co")
+    lab.runs("victim", "borrower", cpu="4")
+    lab.submit("preemptor", "owner", cpu="3")
+    lab.submit("small-1", "x", cpu="1")
+    lab.submit("small-2", "y", cpu="1")
+    run = lab.run()
+    assert preempted(run) == [("victim", "InCohortReclamation")]
+    assert admitted(run) == ["small-1"]
+    lab.stop("victim")
+    assert admitted(lab.run()) == ["preemptor", "small-2"]
+
+
+def test_a_victim_does_not_take_back_the_room_that_its_leaving_made(lab: Lab) -> None:
+    """`old` had to leave for `owner`, that one for `important`. In a plain order `old`, being older than `important`,
+    would start again, and everybody would be evicted in turn for ever."""
+    lab.queue("lender", cpu="2", cohort="co")
+    lab.queue("a", cpu="2", cohort="co", preemption=Preemption("LowerPriority", "Any"))
+    lab.queue("b", cpu="0", cohort="co")
+    lab.runs("old", "b", cpu="4")
+    lab.submit("owner", "a", cpu="2", priority=-1)
+    assert preempted(lab.run()) == [("old", "InCohortReclamation")]
+    lab.stop("old")
+    assert admitted(lab.run()) == ["owner"]
+    lab.submit("important", "a", cpu="4")
+    assert preempted(lab.run()) == [("owner", "InClusterQueue")]
+    lab.stop("owner")
+    assert admitted(lab.run()) == ["important"]
+    assert preempted(lab.run()) == []
