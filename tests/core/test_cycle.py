@@ -209,10 +209,12 @@ def test_nobody_starts_in_room_that_victims_have_not_left_yet(lab: Lab) -> None:
 def test_a_victim_does_not_take_back_the_room_that_its_leaving_made(lab: Lab) -> None:
     """`old` had to leave for `owner`, that one for `important`. In a plain order `old`, being older than `important`,
     would start again, and everybody would be evicted in turn for ever."""
-    lab.queue("lender", cpu="2", cohort="co")
-    lab.queue("a", cpu="2", cohort="co", preemption=Preemption("LowerPriority", "Any"))
+    lab.cohort("root")
+    lab.cohort("co", "root")
+    lab.queue("lender", cpu="4", cohort="co")
+    lab.queue("a", cpu="2+2", cohort="co", preemption=Preemption("LowerPriority", "Any"))
     lab.queue("b", cpu="0", cohort="co")
-    lab.runs("old", "b", cpu="4")
+    lab.runs("old", "b", cpu="5")
     lab.submit("owner", "a", cpu="2", priority=-1)
     assert preempted(lab.run()) == [("old", "InCohortReclamation")]
     lab.stop("old")
