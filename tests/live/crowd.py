@@ -5,6 +5,7 @@ It knows what it hears from etcd's stream, acts through the API server, and its 
 """
 
 import heapq
+import json
 import random
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -133,6 +134,11 @@ class Crowd:
         for request in [request for request in self._requests if request.done()]:
             self._requests.remove(request)
             request.result()
+
+    def open(self) -> str:
+        """Those that have not finished, as they were last heard of."""
+        left = {name: manifest for name, (_, manifest) in self._seen.items() if "Finished" not in _true(manifest)}
+        return "\n".join(f"{name}: {json.dumps(manifest.get('status'))}" for name, manifest in list(left.items())[:5])
 
     def close(self) -> None:
         self._threads.shutdown()

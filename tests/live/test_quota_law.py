@@ -84,6 +84,10 @@ class Replicas:
         self._cluster.signal(self.asleep, signal.SIGCONT)
         self.asleep = ""
 
+    def logs(self) -> str:
+        """The last that each said."""
+        return "\n".join(self._cluster.log(name).read_text()[-2000:] for name in self._names)
+
     def check(self) -> None:
         """None of them ended by itself."""
         for name in self._names:
@@ -196,7 +200,8 @@ def run(
             crowd.hear(event, time.monotonic())
             if event.key.startswith("/registry/kueue.x-k8s.io/"):
                 heard = time.monotonic()
-        assert time.monotonic() - heard < STALLED, f"nothing happens: {Run(auditor, crowd, crew, 0)}"
+        stalled = time.monotonic() - heard > STALLED
+        assert not stalled, f"nothing happens: {Run(auditor, crowd, crew, 0)}\n{crowd.open()}\n{crew.logs()}"
         crowd.act(time.monotonic(), more=not chaos.over)
         chaos.act(auditor)
         crew.check()

@@ -53,7 +53,7 @@ def test_scenario(file: Path, outcomes: dict[str, Any]) -> None:
     found = outcomes[file.stem]
     if found["outcome"] == "unsupported":
         pytest.skip("needs " + ", ".join(found["missing"]))
-    assert found["failures"] == []
+    assert not found["failures"], json.dumps(found["failures"], indent=1)
 
 
 def test_a_live_run_fails_in_the_words_of_the_file(cluster: Cluster, tmp_path: Path) -> None:

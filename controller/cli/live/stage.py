@@ -30,7 +30,7 @@ from controller.cli.live.wire import Wire
 CALM = 1.3
 RESTLESS = 90.0  # seconds; who has not come to rest by then never will
 SLACK = 0.3  # seconds that the product may be late for a timer
-PATIENCE = 8.0  # seconds for what is expected to come true on a machine that is busy
+PATIENCE = 15.0  # seconds for what is expected to come true on a machine that is busy
 POD_SECONDS = 30.0  # for the Job controller to notice that its pods have ended
 
 
