@@ -8,9 +8,10 @@ import json
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+import yaml
 
 from controller.cli.complaint import Complaint
 
@@ -45,6 +46,10 @@ def command(
         Path | None,
         typer.Option(help="With --live: credentials; default: $KUBECONFIG, ~/.kube/config, or the pod's account."),
     ] = None,
+    config: Annotated[
+        Path | None,
+        typer.Option(help="With --live: the Configuration that Lockgate runs with; cases that need another are named."),
+    ] = None,
 ) -> None:
     """Run scenario files and compare what happens with what they expect."""
     from admission.world.scenario.report import FileResult, as_json, as_junit, count, text
@@ -52,13 +57,14 @@ def command(
 
     if live and rewrite:
         raise Complaint("--rewrite and --live: what a live run shows may be chance; rewrite from a run in memory")
-    if kubeconfig is not None and not live:
-        raise Complaint("--kubeconfig: a run in memory needs no cluster; add --live or leave it away")
+    for flag, value in (("--kubeconfig", kubeconfig), ("--config", config)):
+        if value is not None and not live:
+            raise Complaint(f"{flag}: a run in memory asks nothing of a cluster; add --live or leave the flag away")
     cases = _read_all(_files(paths))
     if live:
         from controller.cli.live.run import run_live
 
-        found = run_live(list(cases.values()), str(kubeconfig) if kubeconfig else None)
+        found = run_live(list(cases.values()), str(kubeconfig) if kubeconfig else None, _running(config))
     else:
         found = [run_case(case) for case in cases.values()]
     results = [FileResult(str(path), result) for path, result in zip(cases, found, strict=True)]
@@ -75,6 +81,20 @@ def command(
         raise typer.Exit(1)
     if count(results, "unsupported"):
         raise typer.Exit(3)
+
+
+def _running(config: Path | None) -> dict[str, Any]:
+    """The Configuration of the product on the cluster, checked as the product itself does."""
+    from controller.kube.configuration import BadConfiguration, read_settings
+
+    if config is None:
+        return {}
+    try:
+        read_settings(config)
+    except BadConfiguration as error:
+        raise Complaint(str(error)) from error
+    found: dict[str, Any] = yaml.safe_load(config.read_text())
+    return found
 
 
 def _files(paths: list[Path]) -> list[Path]:

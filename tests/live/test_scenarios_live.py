@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from hack.cluster import Cluster
+from hack.cluster.ports import Port
 from hack.cluster.wait import until
 from tests.live.controllers import controller
-from tests.live.webhook_process import ROOT, webhooks
+from tests.live.webhook_process import ROOT, lockgate, webhooks
 
 FOLDER = ROOT / "tests" / "scenarios"
 FILES = sorted(FOLDER.glob("*.yaml"))
@@ -75,3 +77,21 @@ def test_a_run_leaves_nothing_behind(cluster: Cluster) -> None:
         return [item["metadata"]["name"] for kind in kinds for item in api.get(f"{group}/{kind}")["items"]]
 
     until(lambda: not left(), 60, f"nothing left; there is {left()}")
+
+
+def test_cases_that_need_a_configuration_run_on_a_product_that_has_it(tmp_path: Path) -> None:
+    file = FOLDER / "049-default-queue-in-excluded-namespace.yaml"
+    config = tmp_path / "configuration.yaml"
+    config.write_text(yaml.safe_dump(yaml.safe_load(file.read_text())["config"]))
+    with Cluster.start(nodes=1) as cluster:
+        hook = Port()
+        install = ("install", f"--config={config}", f"--webhook-url=https://{hook.address}")
+        assert lockgate(cluster, *install).returncode == 0
+        hook.release()
+        flags = [f"--kubeconfig={cluster.kubeconfig}", f"--config={config}", "--metrics-bind=0", "--health-bind=0"]
+        python = {"PYTHONPATH": str(ROOT)}
+        for part, more in (("webhooks", [f"--webhook-bind={hook.address}"]), ("controller", [])):
+            cluster.add(part, [sys.executable, "-m", "controller.cli", part, *flags, *more], python)
+        assert lockgate(cluster, *install, "--wait=60s").returncode == 0
+        ran = lockgate_test(cluster, f"--config={config}", str(file))
+        assert ran.returncode == 0, ran.stdout + ran.stderr

@@ -136,4 +136,12 @@ def test_what_cannot_be_played_on_a_real_cluster_is_named() -> None:
     said = {file.stem[:3]: lacking_live(read_case(file.read_text()).form) for file in FILES}
     assert said["001"] == []
     assert said["044"] == ["faults", "op forbid-reads: not on a real API server"]
-    assert said["049"] == ["config: managedJobsNamespaceSelector: the running product has its own"]
+    selector = "config: managedJobsNamespaceSelector: the running product has another (--config says which)"
+    assert said["049"] == [selector]
+
+
+def test_cases_with_the_config_of_the_running_product_are_played() -> None:
+    forms = {file.stem[:3]: read_case(file.read_text()).form for file in FILES}
+    running = {"managedJobsNamespaceSelector": {"matchLabels": {"queue": "yes"}}, "metrics": {"bindAddress": ":1"}}
+    assert lacking_live(forms["049"], running) == []
+    assert "managedJobsNamespaceSelector" in lacking_live(forms["001"], running)[0]

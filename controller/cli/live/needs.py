@@ -3,10 +3,11 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from admission.model.names import NAMESPACE_NAME
 from admission.world.scenario.event_forms import JobStopped
 from admission.world.scenario.expectation_forms import CountIs, CountWrites, RequestIs
 from admission.world.scenario.file_form import MaxWrites, ScenarioFile
-from admission.world.scenario.needs import lacking
+from admission.world.scenario.needs import SUPPORTED_CONFIG, lacking
 from controller.cli.live.names import LONGEST
 
 # Why not: the product is somebody else's to stop, and its requests are not ours to see.
@@ -32,19 +33,25 @@ def _only_ours(law: MaxWrites, form: ScenarioFile) -> bool:
     return law.ref is None or law.ref.startswith("Workload/") or law.ref in jobs_of_ours(form)
 
 
-def lacking_live(form: ScenarioFile) -> list[str]:
-    """Empty: it can be played."""
-    missing = [*lacking(form), *_lacking(form)]
+def lacking_live(form: ScenarioFile, running: Mapping[str, Any] = {}) -> list[str]:
+    """Empty: it can be played. `running`: the Configuration that the product on the cluster runs with."""
+    missing = [*lacking(form), *_lacking(form), *_other_config(form, running)]
     return list(dict.fromkeys(missing))
+
+
+def _other_config(form: ScenarioFile, running: Mapping[str, Any]) -> Iterator[str]:
+    """Only keys that a scenario may set are compared; ports and the like are the cluster's own business."""
+    wanted = (form.config.model_extra or {}) if form.config else {}
+    for key in sorted(SUPPORTED_CONFIG | wanted.keys()):
+        if wanted.get(key, _DEFAULTS.get(key)) != running.get(key, _DEFAULTS.get(key)):
+            yield f"config: {key}: the running product has another (--config says which)"
+        elif NAMESPACE_NAME in str(wanted.get(key)):
+            yield f"config: {key}: names a namespace, and on a shared cluster its name is another"
 
 
 def _lacking(form: ScenarioFile) -> Iterator[str]:
     yield from sorted(set(form.needs) & {"offline-only", "faults"})
     yield from (f"op {op}: not on a real API server" for op in _OPS if any(event.op == op for event in form.events))
-    config = (form.config.model_extra or {}) if form.config else {}
-    for key in sorted(config):
-        if config[key] != _DEFAULTS.get(key):
-            yield f"config: {key}: the running product has its own"
     for law in form.always or ():
         if law.noRequests or (law.maxWrites and not _only_ours(law.maxWrites, form)):
             yield "requests of the product: only seen in memory"

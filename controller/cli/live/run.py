@@ -2,8 +2,9 @@
 
 import asyncio
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 from admission.model.kinds import KINDS, Ref
 from admission.world.clock import EPOCH
@@ -30,20 +31,23 @@ _TOKEN = "abcdefghijklmnopqrstuvwxyz0123456789"
 _CLUSTER_SCOPED = ("ClusterQueue", "Cohort", "ResourceFlavor", "WorkloadPriorityClass", "PriorityClass")
 
 
-def run_live(cases: Sequence[Case], kubeconfig: str | None) -> list[Result]:
-    """The result of each. Raises Complaint when the cluster can't be used."""
+def run_live(cases: Sequence[Case], kubeconfig: str | None, config: Mapping[str, Any]) -> list[Result]:
+    """The result of each; `config` is what the product runs with. Raises Complaint when the cluster can't be used."""
+    results = [Result(case, lacking_live(case.form, config)) for case in cases]
     try:
-        return asyncio.run(_run_all(cases, kubeconfig))
+        asyncio.run(_run_all([result for result in results if not result.missing], kubeconfig))
     except NoCredentials as error:
         raise Complaint(str(error)) from error
     except NotInstalled as missing:
         raise Complaint(f"the API server does not serve {missing.kind}: run `lockgate install` first") from missing
     except ApiError as error:
         raise Complaint(f"the API server can't be used: {error}") from error
+    return results
 
 
-async def _run_all(cases: Sequence[Case], kubeconfig: str | None) -> list[Result]:
+async def _run_all(results: Sequence[Result], kubeconfig: str | None) -> None:
     async with await Client.connect(kubeconfig) as client:
+        await client.call("GET", "/version")  # an API server that is not there is told at once, not waited for
         news = News(client)
         watching = asyncio.create_task(news.run())
         synced = asyncio.create_task(news.all_synced())
@@ -53,19 +57,16 @@ async def _run_all(cases: Sequence[Case], kubeconfig: str | None) -> list[Result
                 await asyncio.wait([watching, synced], return_when=asyncio.FIRST_COMPLETED)
                 if watching.done():
                     watching.result()
-                running = [loop.run_in_executor(threads, _run_one, case, client, loop, news) for case in cases]
-                return list(await asyncio.gather(*running))
+                running = [loop.run_in_executor(threads, _run_one, result, client, loop, news) for result in results]
+                await asyncio.gather(*running)
             finally:
                 synced.cancel()
                 watching.cancel()
                 await asyncio.wait([watching, synced])
 
 
-def _run_one(case: Case, client: Client, loop: asyncio.AbstractEventLoop, news: News) -> Result:
-    form = case.form
-    result = Result(case, lacking_live(form))
-    if result.missing:
-        return result
+def _run_one(result: Result, client: Client, loop: asyncio.AbstractEventLoop, news: News) -> None:
+    form = result.case.form
     token = "".join(random.SystemRandom().choices(_TOKEN, k=6))
     names, pace = Names(token), Pace(EPOCH, SYSTEM.now)
     wire = Wire(client, loop, names, pace)
@@ -78,7 +79,6 @@ def _run_one(case: Case, client: Client, loop: asyncio.AbstractEventLoop, news: 
         result.failures.append(Failure("events", 0, f"the API server can't be used: {error}"))
     finally:
         _clean_up(wire, names)
-    return result
 
 
 def _ours(form: ScenarioFile) -> frozenset[Ref]:
