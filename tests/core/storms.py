@@ -146,7 +146,7 @@ class Day:
 
     def _workloads(self) -> list[dict[str, Any]]:
         """Those that have not ended."""
-        return [w for w in self.world.api.list("Workload") if not holds(w, "Finished")]
+        return [dict(w) for w in self.world.api.scan("Workload") if not holds(w, "Finished")]
 
     def _some(self) -> dict[str, Any] | None:
         found = self._workloads()
