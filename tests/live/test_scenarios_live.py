@@ -58,7 +58,7 @@ def test_scenario(file: Path, outcomes: dict[str, Any]) -> None:
     assert not found["failures"], json.dumps(found["failures"], indent=1)
 
 
-def test_a_live_run_fails_in_the_words_of_the_file(cluster: Cluster, tmp_path: Path) -> None:
+def test_a_live_run_fails_in_the_words_of_the_file_and_leaves_nothing_behind(cluster: Cluster, tmp_path: Path) -> None:
     right = (FOLDER / "076-queue-without-guarantee-preempts.yaml").read_text()
     wrong = tmp_path / "wrong.yaml"
     wrong.write_text(right.replace("workload: lab/n, state: pending", "workload: lab/n, state: finished"))
@@ -66,10 +66,6 @@ def test_a_live_run_fails_in_the_words_of_the_file(cluster: Cluster, tmp_path: P
     ran = lockgate_test(cluster, str(wrong))
     assert ran.returncode == 1, ran.stdout + ran.stderr
     assert "workload lab/n\n    state\n      expected: finished\n      seen:     " in ran.stdout
-
-
-def test_a_run_leaves_nothing_behind(cluster: Cluster) -> None:
-    assert lockgate_test(cluster, str(FOLDER / "001-cpu-beyond-int64-milli.yaml")).returncode == 0
     api, group = cluster.api(), "/apis/kueue.x-k8s.io/v1beta2"
 
     def left() -> list[str]:
