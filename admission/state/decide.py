@@ -1,5 +1,7 @@
 """Decisions of the scheduler become writes: reservations, evictions, and what waiting people read."""
 
+from collections import OrderedDict
+
 from admission.model import names
 from admission.model.decisions import Admit, Decision, Hold, Preempt
 from admission.model.effects import CONSEQUENCE, DECISION, REPORT, EmitEvent
@@ -15,6 +17,9 @@ from admission.state.workloads import Workloads
 
 # A wait that is over sooner is nobody's question, and writing it would cost the API server as much as an admission.
 REPORT_AFTER = 5.0
+# Nor are ten thousand waits read as they happen: a small cluster's are all written at once, a storm's a few each second
+# (the rate of its Events), those that have waited longest for it first.
+REPORTS_A_SECOND, REPORTS_AT_ONCE = 10.0, 100
 
 _TEXTS = {
     names.IN_CLUSTER_QUEUE: "prioritization in the ClusterQueue",
@@ -33,6 +38,8 @@ class Decisions:
         self._workloads = workloads
         self._flights = flights
         self._timers = timers
+        self._unreported: OrderedDict[WorkloadKey, None] = OrderedDict()
+        self._reports, self._reports_at = float(REPORTS_AT_ONCE), 0.0  # that may be written, as of then
 
     def carry_out(self, decision: Decision, now: float) -> None:
         match decision:
@@ -79,14 +86,26 @@ class Decisions:
         self._timers.at(now + REPORT_AFTER, ("report", key))
 
     def report(self, key: WorkloadKey, now: float) -> None:
-        """Writes why the workload waits, unless it says so already."""
+        """Writes why the workload waits, unless it says so already, as soon as it is its turn."""
+        self._unreported[key] = None
+        passed, self._reports_at = max(0.0, now - self._reports_at), now
+        self._reports = min(REPORTS_AT_ONCE, self._reports + passed * REPORTS_A_SECOND)
+        while self._unreported and self._reports >= 1:
+            first, _ = self._unreported.popitem(last=False)
+            self._reports -= self._report(first, now)
+        if self._unreported:
+            missing = (1 - self._reports) / REPORTS_A_SECOND
+            self._timers.at(now + missing, ("report", next(iter(self._unreported))))
+
+    def _report(self, key: WorkloadKey, now: float) -> bool:
+        """Whether it took a write."""
         slot = self._objects.workloads.get(key)
         workload = slot.current if slot is not None else None
         if slot is None or workload is None or not workload.admissible:
-            return
+            return False
         if slot.busy:
             self.report_later(key, now)
-            return
+            return False
         queue_problem = waiting_for_queue(self._objects, workload)
         hold = self._scheduler.last(key)
         if queue_problem:
@@ -94,11 +113,12 @@ class Decisions:
         elif hold is not None:
             reason, message = names.PENDING, hold.message
         else:
-            return
+            return False
         after = transitions.with_condition(workload, names.QUOTA_RESERVED, False, reason, message, now)
-        if after is not workload:
-            self._workloads.wish(key, after, rank=REPORT)
-            self._flights.tell(EmitEvent(workload.ref, workload.uid, "Warning", reason, message))
+        if after is workload:
+            return False
+        self._flights.tell(EmitEvent(workload.ref, workload.uid, "Warning", reason, message))
+        return self._workloads.wish(key, after, rank=REPORT)
 
     def _current(self, key: WorkloadKey) -> Workload | None:
         slot = self._objects.workloads.get(key)
