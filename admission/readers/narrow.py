@@ -7,7 +7,7 @@ the wrong type counts as absent; a reader never raises.
 import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeGuard, TypeVar
 
 import msgspec
 
@@ -17,18 +17,25 @@ T = TypeVar("T")
 
 _NOTHING: Mapping[str, Any] = {}
 
+# Decoded JSON is dict and list; asking for those first spares the abstract classes, which took a seventh of the CPU of
+# reading a Workload.
+
+
+def is_mapping(value: object) -> TypeGuard[Mapping[str, Any]]:
+    return type(value) is dict or isinstance(value, Mapping)
+
 
 def mapping(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else _NOTHING
+    return value if is_mapping(value) else _NOTHING
 
 
 def items(value: object) -> Sequence[Any]:
-    return value if isinstance(value, list | tuple) else ()
+    return value if type(value) is list or isinstance(value, list | tuple) else ()
 
 
 def entries(value: object) -> list[Mapping[str, Any]]:
     """The objects of a list; anything else in it is passed over."""
-    return [entry for entry in items(value) if isinstance(entry, Mapping)]
+    return [entry for entry in items(value) if is_mapping(entry)]
 
 
 def text(value: object, otherwise: str = "") -> str:

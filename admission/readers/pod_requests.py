@@ -16,6 +16,7 @@ from admission.readers.narrow import entries, mapping
 
 Exact = dict[str, Fraction]  # by resource, in whole cores and base units
 
+_NOTHING = Fraction(0)
 ABOVE_LIMITS = "requests must not exceed its limits"
 
 
@@ -41,7 +42,7 @@ def pod_requests(pod: Mapping[str, Any], path: str) -> Asked:
     total = _larger(running, starting)
     if "resources" in pod:
         whole = _requests(pod, path, errors, named=f"{path}.resources")
-        total |= {resource: units for resource, units in whole.items() if _of_a_pod(resource)}
+        total = total | {resource: units for resource, units in whole.items() if _of_a_pod(resource)}
     total = _plus(total, _quantities(pod.get("overhead"), f"{path}.overhead", errors))
     return Asked({resource: _units(resource, total[resource]) for resource in sorted(total)}, errors)
 
@@ -67,7 +68,8 @@ def _quantities(value: object, path: str, errors: list[FieldError]) -> Exact:
     for resource, stated in mapping(value).items():
         try:
             # Negative requests are refused at the door; older ones must not give credit to the rest of the pod.
-            found[resource] = max(exact(_spelled(stated)), Fraction(0))
+            asked = exact(_spelled(stated))
+            found[resource] = asked if asked.numerator > 0 else _NOTHING
         except BadQuantity as error:
             errors.append(invalid(key(path, resource), stated, str(error)))
     return found
@@ -84,11 +86,13 @@ def _of_a_pod(resource: str) -> bool:
 
 
 def _plus(left: Exact, right: Exact) -> Exact:
-    return left | {name: left.get(name, Fraction(0)) + units for name, units in right.items()}
+    if not left or not right:  # most pods have one container, and adding fractions is dear
+        return left or right
+    return left | {name: left.get(name, _NOTHING) + units for name, units in right.items()}
 
 
 def _larger(left: Exact, right: Exact) -> Exact:
-    return left | {name: max(left.get(name, Fraction(0)), units) for name, units in right.items()}
+    return left | {name: max(left.get(name, _NOTHING), units) for name, units in right.items()}
 
 
 def _units(resource: str, value: Fraction) -> int:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from admission.model.amounts import BadQuantity, exact
-from admission.readers.narrow import canonical_bytes, entries, mapping
+from admission.readers.narrow import canonical_bytes, entries, is_mapping, mapping
 
 _HEX = 16  # 64 bits: a job is only ever compared with the few Workloads it owns
 
@@ -30,13 +30,15 @@ def last_of_each(env: list[Any]) -> list[Any]:
 
 
 def _plain(value: Any, field: str = "") -> Any:
-    if isinstance(value, Mapping):
+    if type(value) is str:
+        return value
+    if is_mapping(value):
         if field in ("requests", "limits"):
             return {name: _quantity(entry) for name, entry in value.items()}
         return {
             name: _quantity(entry) if name == "divisor" else _plain(entry, name)
             for name, entry in value.items()
-            if not _empty(entry)
+            if entry or not _empty(entry)
         }
     if isinstance(value, list):
         return [_plain(entry) for entry in (last_of_each(value) if field == "env" else value)]

@@ -1,5 +1,6 @@
 """The state machine itself: see the package's docstring for how it is driven."""
 
+from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any
 
@@ -56,7 +57,7 @@ class State:
         self.loads = Loads()
         self._flights = Flights()
         self._timers = Timers()
-        self._dirty: dict[Ref, None] = {}
+        self._dirty: OrderedDict[Ref, None] = OrderedDict()  # its first is taken at once, however many were before
         self._creating: dict[Ref, Slot[Any]] = {}  # Workloads that were asked for and not seen yet
         self._workloads = Workloads(self.objects, self.scheduler, self.loads, self._flights)
         self._queues = Queues(self.objects, self.scheduler, self.loads, self._flights, self._timers)
@@ -77,6 +78,12 @@ class State:
         slot = self._slot(ref)
         if read and slot is not None and slot.doubtful and self._still_doubtful(ref, slot, value.resource_version):
             return
+        if read and slot is not None and slot.stale == value.resource_version:
+            # It has not moved on: what stood in the way is elsewhere, and trying again at once would meet it again.
+            before = slot.current
+            self._refuse(ref, slot)
+            self._settled(ref, slot, before)
+            return
         self._intake.take(ref, value)
         if kind == "Workload":
             self._created(ref, value.resource_version)
@@ -86,7 +93,8 @@ class State:
         """A fact: the object does not exist. `resource_version`: of the deletion, where a watch told it."""
         waiting = self._creating.get(ref)
         if read and waiting is not None:
-            self._uncreate(ref, waiting)
+            # Made and gone again, or never made because the job is not what it was: news of the job is on its way.
+            self._refuse(ref, waiting)
         slot = self._slot(ref)
         if slot is not None:
             if not read and resource_version is not None and resource_version < slot.pinned:
@@ -269,8 +277,7 @@ class State:
         for _ in range(LOOKS):
             if not self._dirty or self._flights.writes >= budget:
                 return
-            ref = next(iter(self._dirty))
-            del self._dirty[ref]
+            ref, _ = self._dirty.popitem(last=False)
             slot = self._slot(ref)
             if slot is None or slot.busy or slot.current is None or self._awaits_workload(slot.current):
                 continue  # gone, or looked at again when the write under way has landed
