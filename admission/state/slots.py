@@ -110,6 +110,7 @@ class Slot(Generic[T]):
         self.assumed = self.wanted = None
         self.opaque = False
         self.retry_at = retry_at
+        self.stale = 0
         if stale and self.observed is not None and self.observed.resource_version <= self.base:
             self.stale = self.base
 

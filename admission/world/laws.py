@@ -124,7 +124,9 @@ class QuotaLaw:
             if after is not None:
                 self._held[change.ref] = after
                 self._add(*after, 1)
-                if before is None or before != after:
+                # Somebody who reactivates what still has a reservation makes it count again; that is no write of ours.
+                again = change.old is not None and holds(change.old, QUOTA_RESERVED)
+                if before != after and not (before is None and again):
                     self.admitted += before is None
                     self._judge(change.ref, *after)
 
