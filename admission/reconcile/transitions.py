@@ -33,18 +33,20 @@ def set_condition(
 
 def reserve(workload: Workload, admission: Admission, now: float, *, admit: bool) -> Workload:
     """Quota is reserved; with `admit` (no check is to be waited for) the workload is admitted in the same write."""
-    queue = admission.cluster_queue
-    after = replace(workload, admission=admission)
-    after = with_condition(
-        after, names.QUOTA_RESERVED, True, "QuotaReserved", f"Quota reserved in ClusterQueue {queue}", now
-    )
+    conditions, generation = workload.conditions, workload.generation
+
+    def turn(type: str, status: bool, reason: str, message: str) -> None:
+        nonlocal conditions
+        conditions = set_condition(conditions, type, status, reason, message, now, generation)
+
+    turn(names.QUOTA_RESERVED, True, "QuotaReserved", f"Quota reserved in ClusterQueue {admission.cluster_queue}")
     for past in (names.EVICTED, names.PREEMPTED):
-        old = after.conditions.get(past)
+        old = conditions.get(past)
         if old is not None and old.true:
-            after = with_condition(after, past, False, "QuotaReserved", f"Previously: {old.message}", now)
+            turn(past, False, "QuotaReserved", f"Previously: {old.message}")
     if admit:
-        after = with_condition(after, names.ADMITTED, True, "Admitted", "The workload is admitted", now)
-    return after
+        turn(names.ADMITTED, True, "Admitted", "The workload is admitted")
+    return replace(workload, admission=admission, conditions=conditions)
 
 
 def unreserve(workload: Workload, reason: str, message: str, now: float) -> Workload:

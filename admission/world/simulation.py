@@ -106,6 +106,7 @@ class Simulation:
         self._fed = False
         self._refs: dict[Ref, WorkloadKey | None] = {}  # of arrivals; None: still to come
         self._shapes: dict[str, _Shape] = {}
+        self._prints: dict[int, tuple[Any, str]] = {}  # by identity; holding the spec keeps its identity its own
         self._events: list[tuple[float, int, Callable[[], None]]] = []
         self._order = count()
         self._runs = count(1)
@@ -150,11 +151,18 @@ class Simulation:
             for key, value in (meta.get("annotations") or {}).items()
             if key not in (names.ARRIVAL, names.RUNTIME)
         }
-        print_ = json.dumps([manifest["kind"], told, manifest.get("spec")], sort_keys=True)
+        print_ = json.dumps([manifest["kind"], told], sort_keys=True) + self._printed(manifest.get("spec"))
         found = self._shapes.get(print_)
         if found is None:
             found = self._shapes[print_] = self._shaped(manifest)
         return found
+
+    def _printed(self, spec: Any) -> str:
+        """The spec as canonical JSON; a spec that several manifests share is printed once."""
+        kept = self._prints.get(id(spec))
+        if kept is None:
+            kept = self._prints[id(spec)] = (spec, json.dumps(spec, sort_keys=True))
+        return kept[1]
 
     def _shaped(self, manifest: Frozen) -> _Shape:
         api = self._world.api
@@ -234,20 +242,20 @@ class Simulation:
             return
         if not isinstance(effect, Patch):
             raise TypeError(f"{type(effect).__name__} concerns a Job, and State was told of none")
-        self._version += 1
-        self.state.outcome(Outcome(planned.id, "ok", self._version))
+        self.state.outcome(Outcome(planned.id, "ok", self._next_version()))
         # The statuses of queues are not echoed: State then waits for the echo and never writes them again. Nothing
         # is decided by them.
         if effect.ref.kind != "Workload":
             return
         key = names.workload_key(effect.ref.namespace, effect.ref.name)
         if effect.subresource != "status":
-            self._observe(_edited(self._workload(key), effect.body))
+            edited = _edited(self._workload(key), effect.body)
+            self.state.observe("Workload", replace(edited, resource_version=self._version))
         self._note(key)
 
-    def _observe(self, workload: Workload) -> None:
+    def _next_version(self) -> int:
         self._version += 1
-        self.state.observe("Workload", replace(workload, resource_version=self._version))
+        return self._version
 
     def _workload(self, key: WorkloadKey) -> Workload:
         workload = self.state.objects.workloads[key].current
@@ -270,15 +278,15 @@ class Simulation:
         self.timeline.append(Moment(self.now, "created", key, "", shape.problem))
         if shape.workload is None:
             return
-        self._observe(
-            replace(
-                shape.workload,
-                name=name,
-                uid=store.next_uid() if owner else uid,
-                job_uid=uid if owner else shape.workload.job_uid,
-                created=self._clock,
-            )
+        workload = replace(
+            shape.workload,
+            name=name,
+            uid=store.next_uid() if owner else uid,
+            job_uid=uid if owner else shape.workload.job_uid,
+            created=self._clock,
+            resource_version=self._next_version(),
         )
+        self.state.observe("Workload", workload)
 
     def _note(self, key: WorkloadKey) -> None:
         """Compares what State has just written with what was known of the job."""
@@ -318,7 +326,7 @@ class Simulation:
         story.evictions += 1
         what = "preempted" if workload.is_true(names.PREEMPTED) else "evicted"
         self._told(what, workload, names.PREEMPTED if what == "preempted" else names.EVICTED)
-        self._observe(transitions.requeue_after_stop(workload, self._clock))
+        self.state.observe("Workload", transitions.requeue_after_stop(workload, self._clock))
 
     def _end(self, story: Story, run: int) -> None:
         if story.running != run:
@@ -327,7 +335,7 @@ class Simulation:
         self.done += 1
         message = _ENDED["Job" if story.owner else "Workload"]
         workload = transitions.finish(self._workload(story.key), True, message, self._clock)
-        self._observe(workload)
+        self.state.observe("Workload", workload)
         self._told("finished", workload, names.FINISHED)
 
     def _told(self, what: str, workload: Workload, condition: str) -> None:

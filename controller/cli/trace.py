@@ -123,12 +123,15 @@ def _spec(requests: tuple[tuple[str, str], ...], count: int) -> Mapping[str, Any
 
 
 def _time(text: str) -> float:
+    if text.isdecimal():
+        return float(text)
     try:
         return duration(text if text[-1].isalpha() else f"{text}s")
     except BadDuration as error:
         raise _BadCell(f"{text[:60]!r} is not a duration", "write seconds, or a duration like 90s or 1h30m") from error
 
 
+@lru_cache(maxsize=4096)
 def _amount(text: str) -> str:
     try:
         size = exact(text)
