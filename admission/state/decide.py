@@ -10,6 +10,7 @@ from admission.model.workload import Workload
 from admission.reconcile import transitions
 from admission.reconcile.workload import evicted_event, waiting_for_queue
 from admission.rules.scheduler import Scheduler
+from admission.state.allowance import Allowance
 from admission.state.flights import Flights
 from admission.state.objects import Objects
 from admission.state.timers import Timers
@@ -39,7 +40,7 @@ class Decisions:
         self._flights = flights
         self._timers = timers
         self._unreported: OrderedDict[WorkloadKey, None] = OrderedDict()
-        self._reports, self._reports_at = float(REPORTS_AT_ONCE), 0.0  # that may be written, as of then
+        self._reports = Allowance(REPORTS_A_SECOND, REPORTS_AT_ONCE)
 
     def carry_out(self, decision: Decision, now: float) -> None:
         match decision:
@@ -88,15 +89,12 @@ class Decisions:
     def report(self, key: WorkloadKey, now: float) -> None:
         """Writes why the workload waits, unless it says so already, as soon as it is its turn."""
         self._unreported[key] = None
-        passed, self._reports_at = max(0.0, now - self._reports_at), now
-        self._reports = min(REPORTS_AT_ONCE, self._reports + passed * REPORTS_A_SECOND)
-        while self._unreported and self._reports >= 1:
+        while self._unreported and self._reports.allows(now):
             first, _ = self._unreported.popitem(last=False)
-            self._reports -= self._report(first, now)
+            if self._report(first, now):
+                self._reports.spend()
         if self._unreported:
-            # A little more than is missing: what rounding leaves would be waited for without the clock moving.
-            missing = max(1 - self._reports, 0.01) / REPORTS_A_SECOND
-            self._timers.at(now + missing, ("report", next(iter(self._unreported))))
+            self._timers.at(self._reports.next, ("report", next(iter(self._unreported))))
 
     def _report(self, key: WorkloadKey, now: float) -> bool:
         """Whether it took a write."""

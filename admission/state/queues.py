@@ -1,6 +1,7 @@
 """Keeps scheduler and indexes in step with queues and flavors, and writes their statuses.
 
-A status is written at most once a second and queue, never without a change, and after everything that decides.
+A status is written at most once a second and queue, never without a change, and after everything that decides. When
+many change at once they take turns.
 """
 
 from typing import Any
@@ -16,6 +17,7 @@ from admission.reconcile.queues import (
     local_queue_status,
 )
 from admission.rules.scheduler import Scheduler
+from admission.state.allowance import Allowance
 from admission.state.flights import Flights
 from admission.state.loads import Loads
 from admission.state.objects import Objects
@@ -24,6 +26,9 @@ from admission.state.timers import Timers
 
 # Kueue refreshes a queue's status a second after workload events; more often only makes the API server busy.
 STATUS_EVERY = 1.0
+# Of all queues together: a tenth of the requests that Kueue's settings allow, so that in a storm of admissions numbers
+# that people read cost little beside the admissions. Fifty queues that change all the time are then two seconds late.
+STATUSES_A_SECOND, STATUSES_AT_ONCE = 30.0, 300
 
 
 class Queues:
@@ -34,6 +39,7 @@ class Queues:
         self._flights = flights
         self._timers = timers
         self._written: dict[tuple[str, str], float] = {}
+        self._statuses = Allowance(STATUSES_A_SECOND, STATUSES_AT_ONCE)
 
     def judge(self, name: str) -> None:
         """Tells the scheduler of a ClusterQueue and whether it may admit; statuses may follow."""
@@ -62,6 +68,8 @@ class Queues:
             if slot.busy:
                 continue  # looked at again when the write under way has landed
             due = self._written.get((kind, name), now - STATUS_EVERY) + STATUS_EVERY
+            if not self._statuses.allows(now):
+                due = max(due, self._statuses.next)
             if due > now or room <= 0:
                 self._loads.touched[(kind, name)] = None
                 left += due <= now
@@ -96,6 +104,7 @@ class Queues:
         if status == value.status:
             return 0
         self._written[(kind, name)] = now
+        self._statuses.spend()
         namespace, _, bare = name.rpartition("/")
         patch = Patch(Ref(kind, namespace, bare), {"status": wire}, "status", value.resource_version)
         return self._send(slot, patch, REPORT)
