@@ -201,8 +201,9 @@ def run(
             crowd.hear(event, time.monotonic())
             if event.key.startswith("/registry/kueue.x-k8s.io/"):
                 heard = time.monotonic()
-        stalled = time.monotonic() - heard > STALLED
-        assert not stalled, f"nothing happens: {Run(auditor, crowd, crew, 0)}\n{crowd.open()}\n{crew.logs()}"
+        if time.monotonic() - heard > STALLED:
+            so_far = Run(auditor, crowd, crew, time.monotonic() - began)
+            pytest.fail(f"nothing happens: {so_far}\n{auditor.findings}\n{crowd.open()}\n{crew.logs()}")
         crowd.act(time.monotonic(), more=not chaos.over)
         chaos.act(auditor)
         crew.check()
