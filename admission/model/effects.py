@@ -130,7 +130,8 @@ class Outcome:
 
     ok: done, `resource_version` is the object's new one (None for events and deletes). conflict: the object moved on.
     refused: the API server or a webhook said no, `message` says why. gone: the object does not exist. unknown: no
-    answer came; it may have happened. aborted: never sent, an earlier effect of its lane failed. impossible: never sent, the manifests contradict it for good.
+    answer came; it may have happened. aborted: never sent, an earlier effect of its lane failed. impossible: never
+    sent, the manifests contradict it for good.
     """
 
     id: int
