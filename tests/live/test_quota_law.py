@@ -19,17 +19,10 @@ import pytest
 from hack.cluster import Cluster, Extra, etcd
 from hack.cluster.etcd import Event
 from tests.live.auditor import Auditor
-from tests.live.controllers import install_crds
+from tests.live.controllers import QUICK_LEASE, install_crds
 from tests.live.crowd import Crowd, tree
 
 ROOT = Path(__file__).parents[2]
-# Silence of 2 s is the least that a Lease (whole seconds) can tell apart from life; to it comes the time that the last
-# request of the dead may take.
-QUICK_LEASE = (
-    "--leader-elect-lease-duration=2s",
-    "--leader-elect-renew-deadline=1500ms",
-    "--leader-elect-retry-period=250ms",
-)
 STALLED = 60.0  # seconds without news of any Workload: four times what a change of leaders takes
 
 pytestmark = pytest.mark.timeout(1800)  # the first run on a machine builds Kubernetes
