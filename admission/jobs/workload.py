@@ -68,7 +68,7 @@ def compose(
 
 
 def equivalent(job: Job, workload: Workload) -> bool:
-    """Whether the Workload still says what the job asks for (kueue.md §6.3).
+    """Whether the Workload still says what the job asks for (Kueue 0.19).
 
     One that holds quota may describe the job as started: with injected tolerations, and with fewer pods where it was
     admitted partially.

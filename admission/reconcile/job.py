@@ -1,4 +1,4 @@
-"""What the controller of jobs does with one of them, in Kueue's order (kueue.md §6.2): one step a pass.
+"""What the controller of jobs does with one of them, in Kueue's order (Kueue 0.19): one step a pass.
 
 Each step is one request, so a crash between any two leaves a state from which the next pass goes on.
 """
@@ -177,7 +177,7 @@ def _leave(job: Job, workload: Workload, now: float) -> Wishes:
 
 
 def _stop(job: Job) -> tuple[Effect, ...]:
-    """The first of three writes: the template can be restored only once startTime is gone (kueue.md §6.6)."""
+    """The first of three writes: the template can be restored only once startTime is gone (Kueue 0.19)."""
     return (Patch(job.ref, JOB_KINDS[job.ref.kind].suspend(), resource_version=job.resource_version),)
 
 

@@ -1,4 +1,4 @@
-"""Which priority a job's Workload gets (kueue.md §2.10)."""
+"""Which priority a job's Workload gets (Kueue 0.19)."""
 
 from typing import NamedTuple
 

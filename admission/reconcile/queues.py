@@ -1,6 +1,6 @@
 """Statuses and finalizers of ClusterQueues, LocalQueues and ResourceFlavors, and when a queue is inactive.
 
-Facts: kueue.md §1.2 (order of the reasons), §1.4, §1.14.
+Facts: Kueue 0.19; the order of the reasons is its own.
 """
 
 from collections.abc import Mapping

@@ -24,7 +24,7 @@ from admission.model.kinds import Ref
 
 MERGE_PATCH = "application/merge-patch+json"
 JSON = "application/json"
-# Kueue's own managers, so that ownership of fields reads the same (kueue.md §2.13).
+# Kueue's own managers, so that ownership of fields reads the same (Kueue 0.19).
 ADMISSION_MANAGER = "kueue-admission"
 MANAGER = "kueue"
 

@@ -1,6 +1,6 @@
 """How a Workload's status changes: reserve, admit, evict, give back, finish. A Workload in, the next one out.
 
-Each is one status write in Kueue (kueue.md §2.2, §2.6) and one here.
+Each is one status write in Kueue (Kueue 0.19) and one here.
 """
 
 from collections.abc import Mapping
@@ -61,7 +61,7 @@ def unreserve(workload: Workload, reason: str, message: str, now: float) -> Work
 
 
 def evict(workload: Workload, reason: str, message: str, now: float, *, cause: str = "") -> Workload:
-    """Asks the job to stop. Quota stays held until it has (kueue.md §2.6)."""
+    """Asks the job to stop. Quota stays held until it has (Kueue 0.19)."""
     shown = f"{reason}DueTo{cause}" if cause and reason == "Deactivated" else reason
     after = with_condition(workload, names.EVICTED, True, shown, message, now)
     counts = {(r, c): n for r, c, n in workload.evictions}

@@ -1,4 +1,4 @@
-"""What a Workload that holds quota is charged for, given the pods it needs no more (kueue.md §2.11)."""
+"""What a Workload that holds quota is charged for, given the pods it needs no more (Kueue 0.19)."""
 
 from admission.model.queues import FlavorResource
 from admission.model.workload import Workload

@@ -1,4 +1,4 @@
-"""What the controller of Workloads does with one of them, in Kueue's order (kueue.md §2.3).
+"""What the controller of Workloads does with one of them, in Kueue's order (Kueue 0.19).
 
 Two-phase checks, back-off and PodsReady time-outs are not here yet; queues that name AdmissionChecks are inactive.
 """
@@ -114,7 +114,7 @@ def _follow_priority_class(view: View, workload: Workload) -> Wishes | None:
 
 
 def _held(view: View, workload: Workload, now: float) -> Wishes:
-    """stopPolicy and the execution limit of a workload that holds quota (kueue.md §2.5, §2.8)."""
+    """stopPolicy and the execution limit of a workload that holds quota (Kueue 0.19)."""
     if workload.evicted or workload.admission is None:
         return NOTHING
     local = view.local_queue(workload.namespace, workload.queue_name)

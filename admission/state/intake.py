@@ -126,7 +126,7 @@ class Intake:
 
     def _pod_priority_class(self, name: str, value: PriorityClass | None) -> None:
         old = _put(self._objects.pod_priority_classes, name, value)
-        if old is None:  # jobs may have been waiting for it; a changed value never moves a Workload (kueue.md §2.10)
+        if old is None:  # jobs may have been waiting for it; a changed value never moves a Workload (Kueue 0.19)
             for ref in list(self._objects.jobs):
                 self._look_at(ref)
 

@@ -176,12 +176,12 @@ class State:
 
     def _refuse(self, ref: Ref, slot: Slot[Any]) -> None:
         slot.failures += 1
-        wait = min(RETRY_LAST, RETRY_FIRST * 2 ** (slot.failures - 1))
+        wait = _patience(slot.failures)
         slot.deny(retry_at=self._intake.now + wait)
         self._timers.at(self._intake.now + wait, ("retry", ref))
 
     def _give_up(self, effect: Effect, message: str) -> None:
-        """A job that can never be started with its admission ends its Workload (kueue.md §6.2 step 16)."""
+        """A job that can never be started with its admission ends its Workload (Kueue 0.19)."""
         workload = self.objects.workload(effect.workload) if isinstance(effect, StartJob) else None
         if workload is not None:
             after = transitions.finish_because(workload, "FailedToStart", message, self._intake.now)
@@ -191,7 +191,11 @@ class State:
     def _doubt(self, ref: Ref, slot: Slot[Any], id: int) -> None:
         """No answer came: it stays assumed, and nothing else is written, until a read settles it."""
         slot.doubtful = True
-        self._flights.reads[ref] = None
+        slot.failures += 1
+        if slot.failures == 1:
+            self._flights.reads[ref] = None
+        else:  # the server answers nobody: asking ever faster would not help it
+            self._timers.at(self._intake.now + _patience(slot.failures - 1), ("doubt", ref))
         if ref.kind == "Workload" and slot.current is not None:
             self._intake.moved(workload_key(ref), slot.current)
 
@@ -257,6 +261,10 @@ class State:
                     self._decisions.report(WorkloadKey(str(key)), now)
                 case ("retry", Ref() as ref):
                     self._retry(ref)
+                case ("doubt", Ref() as ref):
+                    slot = self._slot(ref)
+                    if slot is not None and slot.doubtful:
+                        self._flights.reads[ref] = None
                 case ("missing", Ref() as ref):
                     if ref in self._creating:
                         self._flights.reads[ref] = None
@@ -353,6 +361,11 @@ class _Owner:
 
     def __init__(self, job: Ref) -> None:
         self.job = job
+
+
+def _patience(failures: int) -> float:
+    """Seconds to wait after so many failures in a row."""
+    return min(RETRY_LAST, RETRY_FIRST * 2.0 ** min(failures - 1, 10))
 
 
 def _ref_of(kind: str, value: Any) -> Ref:

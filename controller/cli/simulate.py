@@ -1,7 +1,6 @@
 """`lockgate simulate`: what would happen, played on a virtual clock."""
 
 import gc
-import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,6 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
+import msgspec
 import typer
 
 
@@ -42,8 +42,7 @@ def command(
         with _progress(lambda: simulation.done, lambda: simulation.expected) as step:
             simulation.run(end, progress=step)
         if output is Output.json:
-            json.dump(result(simulation), sys.stdout, indent=2)
-            print()
+            print(msgspec.json.format(msgspec.json.encode(result(simulation)), indent=2).decode())
         elif output is Output.timeline:
             rendering.timeline(simulation, rendering.console())
         else:

@@ -89,12 +89,16 @@ class _Keys:
         return f"{self._where}.{key}" if self._where else key
 
 
+# The job kinds of this version, by Kueue's names for them. Kueue manages none that is not listed.
+FRAMEWORKS = ("batch/job",)
+
 _KIND_NAMES: Mapping[Any, str] = {
     str: "string",
     bool: "boolean",
     int: "whole number",
     (int, float): "number",
     dict: "mapping",
+    list: "list",
 }
 
 
@@ -134,6 +138,12 @@ def _settings(keys: _Keys) -> Settings:
         webhook_port=webhook.take("port", int, usual.webhook_port),
         webhook_cert_dir=webhook.take("certDir", str, usual.webhook_cert_dir),
     )
-    for part in (lease, connection, health, metrics, webhook, keys):
+    integrations = keys.part("integrations")
+    frameworks = integrations.take("frameworks", list, list(FRAMEWORKS))
+    missing = [str(name) for name in frameworks if name not in FRAMEWORKS]
+    if missing or not frameworks:
+        known = ", ".join(FRAMEWORKS)
+        raise ValueError(f"integrations.frameworks: {missing or 'nothing'}: this version has {known}; list just that")
+    for part in (lease, connection, health, metrics, webhook, integrations, keys):
         part.end()
     return settings

@@ -17,10 +17,13 @@ from controller.kit.clock import SYSTEM, Clock
 from controller.kit.logs import Log
 from controller.kit.rate import Bucket
 from controller.kube.client import CALL_SECONDS, JSON, MERGE_PATCH, Client
-from controller.kube.errors import ApiError, Conflict, NotFound, Refused, TooMany, Unreachable
+from controller.kube.errors import ApiError, Conflict, Faulty, NotFound, Refused, TooMany, Unreachable
 
 RATE, BURST = 300.0, 500  # requests a second: what Kueue ships, so that a cluster sized for it is not surprised
 FIRST_WAIT, LONGEST_WAIT = 0.25, 10.0  # seconds between attempts of a request that was not taken
+
+# A 500 in these words comes from admission, which stands before storage: nothing was written.
+_BEFORE_STORING = "failed calling webhook"
 
 log = Log("kube.writer")
 
@@ -94,6 +97,8 @@ def judge(error: ApiError) -> Answer:
             return Answer("aborted", message=message)
         case Unreachable(sent=False):
             return Answer("aborted", message=message)
+        case Faulty() if _BEFORE_STORING in message:
+            return Answer("refused", message=message)
         case _:
             return Answer("unknown", message=message)
 

@@ -153,6 +153,22 @@ def test_an_unanswered_write_that_may_still_arrive_is_sent_again_unchanged() -> 
     assert again.id != write.id
 
 
+def test_a_server_that_answers_nobody_is_asked_ever_more_slowly() -> None:
+    desk = Desk()
+    workload = desk.submit("a", 3)
+    asked = []
+    (write,) = desk.plan()
+    for _ in range(5):
+        desk.answer(write, "unknown")
+        seconds = 0
+        while desk.plan(1.0 if seconds else 0.0) == [] and not desk.reads:
+            seconds += 1
+        asked.append(seconds)
+        desk.state.observe("Workload", workload, read=True)
+        (write,) = desk.plan()
+    assert asked == [0, 1, 2, 4, 8]
+
+
 def test_a_refused_admission_lets_others_go_ahead_and_is_tried_again_later() -> None:
     desk = Desk()
     desk.submit("a", 3)

@@ -32,6 +32,7 @@ leaderElection: {leaderElect: false, leaseDuration: 30s, renewDeadline: 20s, ret
 clientConnection: {qps: 50, burst: 100}
 health: {healthProbeBindAddress: ":1"}
 metrics: {bindAddress: ":2"}
+integrations: {frameworks: [batch/job]}
 """,
     )
     assert settings.core.namespace == "lockgate"
@@ -54,6 +55,11 @@ metrics: {bindAddress: ":2"}
         (HEAD + "leaderElection: {leaseDuratoin: 1s}", "leaderElection.leaseDuratoin: unknown"),
         (HEAD + "leaderElection: {leaseDuration: soon}", "leaderElection.leaseDuration: 'soon' is not a duration"),
         (HEAD + "leaderElection: {leaseDuration: 5s}", "must be longer"),
+        (
+            HEAD + "integrations: {frameworks: [batch/job, pod]}",
+            "integrations.frameworks: \\['pod'\\]: this version has",
+        ),
+        (HEAD + "integrations: {frameworks: []}", "integrations.frameworks: nothing: this version has batch/job"),
         (HEAD + "leaderElection: 5", "leaderElection must be a mapping"),
         (HEAD + "manageJobsWithoutQueueName: 1", "manageJobsWithoutQueueName: 1 is not a boolean"),
         (HEAD + "clientConnection: {burst: 1.5}", "clientConnection.burst: 1.5 is not a whole number"),

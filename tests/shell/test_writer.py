@@ -60,6 +60,15 @@ async def test_what_an_answer_proves(server: ApiServer, client: Client, code: in
     assert len(server.requests) == 1
 
 
+async def test_a_webhook_that_does_not_answer_proves_that_nothing_was_written(
+    server: ApiServer, client: Client
+) -> None:
+    """Admission stands before storage."""
+    words = 'Internal error occurred: failed calling webhook "vworkload.kb.io": connection refused'
+    server.faults.append(web.json_response(status(500, "InternalError", words), status=500))
+    assert (await Writer(client).write(SUSPEND)).result == "refused"
+
+
 async def test_a_lost_reply_is_unknown_and_the_write_is_not_repeated(server: ApiServer, client: Client) -> None:
     await server.put(f"{JOBS}/a")
     server.lose_replies = True

@@ -64,7 +64,7 @@ def _written_path(loc: tuple[str | int, ...], source: Source) -> Path:
 def _message(detail: ErrorDetails) -> str:
     match detail["type"]:
         case "extra_forbidden":
-            return "is no key of this form: check its spelling, FORMAT lists what may stand here"
+            return "is no key of this form: check its spelling, docs/scenarios.md lists what may stand here"
         case "missing":
             return "is missing: add it"
         case "string_pattern_mismatch":
