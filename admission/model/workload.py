@@ -5,8 +5,9 @@ Amounts are units as in `amounts`; times are seconds since 1970.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from dataclasses import dataclass, field, fields
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 from admission.model.kinds import Ref
 from admission.model.names import ADMITTED, EVICTED, FINISHED, QUOTA_RESERVED, WorkloadKey
@@ -149,6 +150,14 @@ class Workload:
     evictions: tuple[tuple[str, str, int], ...] = ()  # (reason, cause, count) of status.schedulingStats
     accumulated_seconds: int = 0
 
+    def but(self, **changes: Any) -> "Workload":
+        """The same with these fields changed: `dataclasses.replace` in less than half of its time, for what happens
+        several times to every workload."""
+        values = list(_values(self))
+        for name, value in changes.items():
+            values[_PLACES[name]] = value
+        return Workload(*values)
+
     @property
     def key(self) -> WorkloadKey:
         return WorkloadKey(f"{self.namespace}/{self.name}")
@@ -186,3 +195,7 @@ class Workload:
     def admissible(self) -> bool:
         """May enter a queue (Kueue's IsAdmissible)."""
         return self.active and not self.reserved and not self.finished and not self.gated_by and not self.deleting
+
+
+_PLACES = {field.name: place for place, field in enumerate(fields(Workload))}
+_values = attrgetter(*_PLACES)

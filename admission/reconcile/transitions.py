@@ -15,7 +15,7 @@ _MESSAGE_LIMIT = 32768  # metav1.Condition's own
 def with_condition(workload: Workload, type: str, status: bool, reason: str, message: str, now: float) -> Workload:
     """The condition set; its transition time moves only when its status does."""
     conditions = set_condition(workload.conditions, type, status, reason, message, now, workload.generation)
-    return workload if conditions is workload.conditions else replace(workload, conditions=conditions)
+    return workload if conditions is workload.conditions else workload.but(conditions=conditions)
 
 
 def set_condition(
@@ -46,7 +46,7 @@ def reserve(workload: Workload, admission: Admission, now: float, *, admit: bool
             turn(past, False, "QuotaReserved", f"Previously: {old.message}")
     if admit:
         turn(names.ADMITTED, True, "Admitted", "The workload is admitted")
-    return replace(workload, admission=admission, conditions=conditions)
+    return workload.but(admission=admission, conditions=conditions)
 
 
 def unreserve(workload: Workload, reason: str, message: str, now: float) -> Workload:

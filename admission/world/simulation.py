@@ -278,8 +278,7 @@ class Simulation:
         self.timeline.append(Moment(self.now, "created", key, "", shape.problem))
         if shape.workload is None:
             return
-        workload = replace(
-            shape.workload,
+        workload = shape.workload.but(
             name=name,
             uid=store.next_uid() if owner else uid,
             job_uid=uid if owner else shape.workload.job_uid,
