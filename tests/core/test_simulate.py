@@ -3,6 +3,7 @@
 import json
 import random
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -184,6 +185,16 @@ def test_generated_names_are_given_out_in_order() -> None:
     owners = [row["owner"] for row in result(played)["workloads"]]
     assert len(set(owners)) == 2
     assert all(owner.startswith("Job/lab/run-") for owner in owners)
+
+
+def test_a_copy_of_a_workload_with_changes_is_what_replace_makes() -> None:
+    played = simulation([flavor(), *queue("q", 1)], [Arrival(0, None, job("a", "q"))])
+    played.run()
+    (_, workload), *_ = played.workloads()
+    assert workload is not None
+    changes = {"name": "b", "accumulated_seconds": 7, "conditions": {}}
+    assert workload.but(**changes) == replace(workload, **changes)  # type: ignore[arg-type]
+    assert workload.but() == workload
 
 
 # --- the promise
