@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
+from admission.explain.words import closing
 from admission.model.amounts import text
 from admission.model.names import WorkloadKey
 
@@ -94,8 +95,6 @@ class Explanation:
     @property
     def sentence(self) -> str:
         """For a person."""
-        from admission.explain.words import closing
-
         return " ".join(part for part in (self.why, closing(self)) if part)
 
     def as_json(self) -> dict[str, Any]:

@@ -1,14 +1,15 @@
 """The sentences. Each names what is asked, what is there, who has it, and what would help."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from admission.explain.explanation import Holding, Lack
 from admission.model.amounts import text
 from admission.model.durations import spoken
 
 if TYPE_CHECKING:
-    from admission.explain.explanation import Explanation
+    from admission.explain.explanation import Explanation, Holding, Lack
 
 _NAMED = 3  # holders, victims or workloads ahead that a sentence lists before it counts
 
@@ -89,7 +90,7 @@ def strict(queue: str, head: str, head_why: str, fits: bool) -> str:
     return f"{own} {verb} behind {head} in the strict queue {queue}. There: {head_why}"
 
 
-def closing(explanation: "Explanation") -> str:
+def closing(explanation: Explanation) -> str:
     """Position and estimate, where they mean something."""
     parts = []
     if explanation.position is not None and explanation.cluster_queue:
