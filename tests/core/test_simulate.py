@@ -374,3 +374,9 @@ def test_the_short_way_and_a_whole_cluster_in_memory_agree(seed: int) -> None:
     )
     assert short == in_a_world(objects, arrivals)
     assert any(what == "admitted" for _, what, _ in short)
+
+
+def test_a_namespace_that_every_cluster_has_may_be_labelled() -> None:
+    simulation = Simulation()
+    simulation.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "default", "labels": {"t": "a"}}})
+    assert simulation.has_namespace("default")
