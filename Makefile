@@ -24,16 +24,20 @@ run: .venv/ready ## simulate the example university: queues, timeline, who waits
 
 test: .venv/ready ## core and live tests; builds the control plane on first use (about 11 minutes on 2 cores)
 	$(PYTEST) -q tests/core tests/webhooks tests/shell tests/budgets -n 2
+	$(PY) -m hack.cluster build
 	$(PYTEST) -q tests/live
 
 test-core: .venv/ready ## only what needs no cluster
 	$(PYTEST) -q tests/core tests/webhooks tests/shell tests/budgets -n 2
 
 test-live: .venv/ready ## only what needs a real control plane
+	$(PY) -m hack.cluster build
 	$(PYTEST) -q tests/live
 
 test-all: .venv/ready ## the whole of every tier: all seeds, all kills, full sizes, the real Kueue
 	$(PYTEST) -q tests/core tests/webhooks tests/shell tests/budgets -m "long or not long" --hypothesis-profile=long
+	$(PY) -m hack.cluster build
+	$(PY) -m hack.kueue build
 	$(PYTEST) -q tests/live tests/peer -m "long or not long" --hypothesis-profile=long
 
 lint: .venv/ready ## ruff, mypy strict, import contracts
