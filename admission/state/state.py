@@ -46,6 +46,8 @@ LOOKS = 2000
 IN_ORDER = ("ClusterQueue", "LocalQueue", "ResourceFlavor")
 # A Workload that we made and no watch has told of by then is looked for: somebody may have deleted it at once.
 MISSING_AFTER = 30.0
+# So long may the news of a job come after that of its Workload; then the job is looked for.
+OWNER_AFTER = 30.0
 
 
 class State:
@@ -59,6 +61,7 @@ class State:
         self._timers = Timers()
         self._dirty: OrderedDict[Ref, None] = OrderedDict()  # its first is taken at once, however many were before
         self._creating: dict[Ref, Slot[Any]] = {}  # Workloads that were asked for and not seen yet
+        self._sought: dict[Ref, Ref] = {}  # jobs that are looked for -> the Workload that names them
         self._workloads = Workloads(self.objects, self.scheduler, self.loads, self._flights)
         self._queues = Queues(self.objects, self.scheduler, self.loads, self._flights, self._timers)
         self._decisions = Decisions(self.objects, self.scheduler, self._workloads, self._flights, self._timers)
@@ -76,6 +79,8 @@ class State:
         """A fact: what list or watch (or, with `read`, a direct GET) said about an object."""
         ref = _ref_of(kind, value)
         slot = self._slot(ref)
+        if read and ref in self._sought:
+            self._found(ref, value.uid)
         if read and slot is not None and slot.doubtful and self._still_doubtful(ref, slot, value.resource_version):
             return
         if read and slot is not None and slot.stale == value.resource_version:
@@ -91,6 +96,8 @@ class State:
 
     def gone(self, ref: Ref, resource_version: int | None = None, *, read: bool = False) -> None:
         """A fact: the object does not exist. `resource_version`: of the deletion, where a watch told it."""
+        if read and ref in self._sought:
+            self._found(ref, "")
         waiting = self._creating.get(ref)
         if read and waiting is not None:
             # Made and gone again, or never made because the job is not what it was: news of the job is on its way.
@@ -265,6 +272,8 @@ class State:
                     slot = self._slot(ref)
                     if slot is not None and slot.doubtful:
                         self._flights.reads[ref] = None
+                case ("owner", Ref() as ref):
+                    self._seek(ref)
                 case ("missing", Ref() as ref):
                     if ref in self._creating:
                         self._flights.reads[ref] = None
@@ -272,6 +281,20 @@ class State:
                     self._look_at(ref)
                     if ref.kind == "Workload":
                         self._workloads.sync(workload_key(ref), now)
+
+    def _seek(self, ref: Ref) -> None:
+        """The job of this Workload has not been told of for long: made late, the Workload may have outlived it."""
+        workload = self.objects.workload(ref)
+        if workload is not None and workload.owner is not None and self.objects.job(workload.owner) is None:
+            self._sought[workload.owner] = ref
+            self._flights.reads[workload.owner] = None
+
+    def _found(self, job: Ref, uid: str) -> None:
+        """A read says which job, if any, has that name now."""
+        workload = self.objects.workload(self._sought.pop(job))
+        if workload is not None and workload.owner == job and workload.owner_uid != uid:
+            self.objects.depart(workload.owner_uid)
+            self._look_at(workload.ref)
 
     def _retry(self, ref: Ref) -> None:
         slot = self._slot(ref)
@@ -300,6 +323,8 @@ class State:
 
     def _wishes(self, ref: Ref, value: Any, now: float) -> Wishes:
         if isinstance(value, Workload):
+            if value.owner is not None and self.objects.job(value.owner) is None:
+                self._timers.at(now + OWNER_AFTER, ("owner", value.ref))
             if value.admissible:
                 self._decisions.report_later(value.key, now)
             return reconcile_workload(self.objects, value, now)

@@ -285,3 +285,24 @@ def test_equal_inputs_give_equal_plans() -> None:
         return out
 
     assert story() == story()
+
+
+def test_a_workload_whose_job_is_nowhere_to_be_found_ends() -> None:
+    """Made late, it may have outlived its job; that no news of the job came proves nothing, so it is looked for."""
+    desk = Desk()
+    job = Ref("Job", "lab", "gone")
+    desk.version += 1
+    orphan = Workload(
+        "lab", "a", "a", desk.version, desk.now, "lq", (PodSet("main", 1, {"cpu": 1000}),),
+        owner=job, owner_uid="uid-of-job", owned=True, finalizers=("kueue.x-k8s.io/resource-in-use",),
+    )  # fmt: skip
+    desk.state.observe("Workload", orphan)
+    (admission,) = desk.plan()
+    desk.answer(admission, "ok")
+    assert desk.plan(29.0) == []
+    assert job not in desk.reads
+    assert desk.plan(1.0) == []
+    assert job in desk.reads
+    desk.state.gone(job, read=True)
+    (end,) = desk.plan()
+    assert conditions(end)["Finished"]["reason"] == "OwnerNotFound"
