@@ -1,10 +1,15 @@
 """Writes under way: numbers them, remembers whom they concern, and collects them for the plan being made."""
 
-from typing import Any
+from typing import Any, Protocol
 
 from admission.model.effects import REPORT, Effect, EmitEvent, Plan, Planned
 from admission.model.kinds import Ref
-from admission.state.slots import Slot
+
+
+class Departure(Protocol):
+    """What a write is made for: the slot of an object, or an object that is to be made."""
+
+    def begin(self, planned: Planned, assumed: Any) -> None: ...
 
 
 class Flights:
@@ -15,7 +20,7 @@ class Flights:
         self.writes = 0  # of the plan being made; Events are no writes that anything waits for
         self.reads: dict[Ref, None] = {}
 
-    def send(self, ref: Ref, slot: Slot[Any], effect: Effect, assumed: Any, lane: str, rank: int) -> None:
+    def send(self, ref: Ref, slot: "Departure", effect: Effect, assumed: Any, lane: str, rank: int) -> None:
         """A write to the object of `slot`; `assumed` as in Slot.begin."""
         self.writes += 1
         planned = self._number(effect, lane, rank)

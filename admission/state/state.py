@@ -25,6 +25,7 @@ from admission.reconcile.job import reconcile_job
 from admission.reconcile.wishes import NOTHING, Wishes
 from admission.reconcile.workload import reconcile_workload
 from admission.rules.scheduler import Scheduler
+from admission.state.creations import Creations
 from admission.state.decide import Decisions
 from admission.state.flights import Flights
 from admission.state.intake import Intake
@@ -44,8 +45,6 @@ LOOKS = 2000
 # Quotas are learned from the watch alone, in its order: a queue read ahead of it would be seen beside others as they
 # were before, and a plan made from quotas that were never in force together.
 IN_ORDER = ("ClusterQueue", "LocalQueue", "ResourceFlavor")
-# A Workload that we made and no watch has told of by then is looked for: somebody may have deleted it at once.
-MISSING_AFTER = 30.0
 # So long may the news of a job come after that of its Workload; then the job is looked for.
 OWNER_AFTER = 30.0
 
@@ -60,7 +59,7 @@ class State:
         self._flights = Flights()
         self._timers = Timers()
         self._dirty: OrderedDict[Ref, None] = OrderedDict()  # its first is taken at once, however many were before
-        self._creating: dict[Ref, Slot[Any]] = {}  # Workloads that were asked for and not seen yet
+        self._creations = Creations(self._flights, self._timers, self._look_at, _patience)
         self._sought: dict[Ref, Ref] = {}  # jobs that are looked for -> the Workload that names them
         self._workloads = Workloads(self.objects, self.scheduler, self.loads, self._flights)
         self._queues = Queues(self.objects, self.scheduler, self.loads, self._flights, self._timers)
@@ -91,17 +90,15 @@ class State:
             return
         self._intake.take(ref, value)
         if kind == "Workload":
-            self._created(ref, value.resource_version)
+            self._creations.seen(ref, value.resource_version)
             self._workloads.carry_on(workload_key(ref))
 
     def gone(self, ref: Ref, resource_version: int | None = None, *, read: bool = False) -> None:
         """A fact: the object does not exist. `resource_version`: of the deletion, where a watch told it."""
         if read and ref in self._sought:
             self._found(ref, "")
-        waiting = self._creating.get(ref)
-        if read and waiting is not None:
-            # Made and gone again, or never made because the job is not what it was: news of the job is on its way.
-            self._refuse(ref, waiting)
+        if read:
+            self._creations.nowhere(ref, self._intake.now)
         slot = self._slot(ref)
         if slot is not None:
             if not read and resource_version is not None and resource_version < slot.pinned:
@@ -115,11 +112,12 @@ class State:
         ref = self._flights.land(outcome.id)
         if ref is None:
             return
-        slot = self._slot(ref) or self._creating.get(ref)
-        if slot is None or slot.flight is None or slot.flight.id != outcome.id:
+        slot = self._slot(ref)
+        if self._creations.answers(ref, outcome.id):
+            seen = slot.observed.resource_version if slot is not None and slot.observed is not None else None
+            self._creations.outcome(ref, outcome, seen, self._intake.now)
             return
-        if ref in self._creating and slot is self._creating[ref]:
-            self._create_outcome(ref, slot, outcome)
+        if slot is None or slot.flight is None or slot.flight.id != outcome.id:
             return
         before, effect = slot.current, slot.flight.effect
         match outcome.result:
@@ -225,37 +223,6 @@ class State:
         slot.deny()
         return False
 
-    # --- creating Workloads
-
-    def _create_outcome(self, ref: Ref, slot: Slot[Any], outcome: Outcome) -> None:
-        match outcome.result:
-            case "ok":
-                slot.confirm(outcome.resource_version)
-                seen = self._slot(ref)
-                if seen is not None and seen.observed is not None:
-                    self._created(ref, seen.observed.resource_version)
-                self._timers.at(self._intake.now + MISSING_AFTER, ("missing", ref))
-            case "conflict" | "unknown":
-                slot.doubtful = True
-                self._flights.reads[ref] = None
-            case "refused" | "impossible":
-                self._refuse(ref, slot)
-            case _:
-                self._uncreate(ref, slot)
-
-    def _created(self, ref: Ref, version: int) -> None:
-        """The Workload has been seen: it exists, whoever made it."""
-        slot = self._creating.get(ref)
-        if slot is not None and version >= slot.pinned and (slot.pinned or slot.doubtful):
-            self._uncreate(ref, slot)
-
-    def _uncreate(self, ref: Ref, slot: Slot[Any]) -> None:
-        if slot.flight is not None:
-            self._flights.land(slot.flight.id)
-        del self._creating[ref]
-        if isinstance(slot.observed, _Owner):
-            self._look_at(slot.observed.job)
-
     # --- the plan
 
     def _look_at(self, ref: Ref) -> None:
@@ -275,8 +242,7 @@ class State:
                 case ("owner", Ref() as ref):
                     self._seek(ref)
                 case ("missing", Ref() as ref):
-                    if ref in self._creating:
-                        self._flights.reads[ref] = None
+                    self._creations.look_for(ref)
                 case Ref() as ref:
                     self._look_at(ref)
                     if ref.kind == "Workload":
@@ -301,8 +267,8 @@ class State:
         if slot is not None:
             slot.retry_at = None
             self._settled(ref, slot, slot.current)
-        elif ref in self._creating:
-            self._uncreate(ref, self._creating[ref])
+        else:
+            self._creations.retry(ref)
 
     def _reconcile(self, now: float, budget: int) -> None:
         for _ in range(LOOKS):
@@ -350,13 +316,7 @@ class State:
             self._flights.tell(effect)
             return True
         if isinstance(effect, CreateWorkload):
-            if effect.ref in self._creating:
-                return False
-            slot: Slot[Any] = Slot()
-            slot.observed = _Owner(effect.job)
-            self._creating[effect.ref] = slot
-            self._flights.send(effect.ref, slot, effect, None, "", CONSEQUENCE)
-            return True
+            return self._creations.ask(effect)
         found = self._slot(effect.ref)
         if found is None or found.busy:
             return False
@@ -377,15 +337,6 @@ class State:
                 return self.objects.flavors.get(ref.name)
             case _:
                 return self.objects.jobs.get(ref)
-
-
-class _Owner:
-    """Stands for the job in the slot of a Workload that does not exist yet."""
-
-    resource_version = -1
-
-    def __init__(self, job: Ref) -> None:
-        self.job = job
 
 
 def _patience(failures: int) -> float:
