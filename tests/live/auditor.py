@@ -128,6 +128,7 @@ class Auditor:
     def __init__(self) -> None:
         self.findings: list[str] = []
         self.revisions = self.admissions = self.evictions = self.releases = 0
+        self.stillborn = 0  # admissions that came into being evicted: both decided before either was written
         self.leaders: list[str] = []
         self._forest = Forest()
         self._lives: dict[str, Life] = {}
@@ -215,10 +216,14 @@ class Auditor:
             self._find(event, f"{name} was admitted twice: its first reservation was never released")
         if life.evicted and not evicted and life.admission and written:
             self._find(event, f"{name}: its eviction was lost, it holds what it was to give back")
-        if evicted and not life.evicted:
+        appears = bool(written) and written != life.admission
+        if evicted and (appears or not life.evicted):
             self.evictions += 1
+            self.stillborn += appears
         if life.admission and not written:
             self.releases += 1
+            if not (evicted or life.evicted or life.finished):
+                self._find(event, f"{name} lost its reservation although nobody evicted it")
         self._hold(name, life, written, admission, finished, event)
         life.evicted, life.finished, life.admitted = evicted, finished, admitted
 

@@ -103,6 +103,16 @@ def test_a_lost_eviction_is_found() -> None:
     assert story.end() == ["revision 3: lab/x: its eviction was lost, it holds what it was to give back"]
 
 
+def test_a_reservation_goes_only_by_eviction() -> None:
+    story = Story().queue("a", 9).admit("x", "a", 1).workload("x").admit("x", "a", 1).admit("x", "a", 1, "Finished")
+    assert story.end() == ["revision 3: lab/x lost its reservation although nobody evicted it"]
+
+
+def test_an_admission_that_comes_into_being_evicted_counts_as_both() -> None:
+    story = Story().queue("a", 9).admit("x", "a", 1, "Evicted").workload("x", "Evicted").admit("x", "a", 1, "Evicted")
+    assert (story.auditor.admissions, story.auditor.evictions, story.auditor.stillborn) == (2, 2, 2)
+
+
 def test_an_eviction_that_nobody_carries_out_is_found() -> None:
     assert Story().queue("a", 9).admit("x", "a", 1, "Evicted").end() == [
         "at the end: lab/x never finished",

@@ -155,9 +155,9 @@ class Run:
     def __str__(self) -> str:
         a, r = self.auditor, self.replicas
         return (
-            f"{self.crowd.finished} workloads, {a.admissions} admissions, {a.evictions} evictions, {a.revisions} "
-            f"revisions audited; {r.kills} kills, {r.sleeps} sleeping leaders, {len(a.leaders)} terms of office; "
-            f"{self.seconds:.0f} s"
+            f"{self.crowd.finished} workloads, {a.admissions} admissions ({a.stillborn} of them evicted in the same "
+            f"write), {a.evictions} evictions, {a.revisions} revisions audited; {r.kills} kills, {r.sleeps} sleeping "
+            f"leaders, {len(a.leaders)} terms of office; {self.seconds:.0f} s"
         )
 
 
