@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from admission.model.effects import EmitEvent, Outcome, Plan, Planned
 from admission.model.kinds import Ref
-from admission.reconcile.requests import Moved, needs, render
+from admission.reconcile.requests import Impossible, Moved, needs, render
 from controller.kit import metrics
 from controller.kit.clock import SYSTEM, Clock
 from controller.kit.logs import Log
@@ -185,6 +185,8 @@ class Effects:
             request = render(planned.effect, manifests)
         except Moved as moved:
             return Answer("conflict", message=str(moved))
+        except Impossible as problem:
+            return Answer("impossible", message=str(problem))
         return await self._writer.write(request)
 
     async def _fetch(self, refs: tuple[Ref, ...]) -> Mapping[Ref, dict[str, Any]]:
@@ -215,7 +217,7 @@ class Effects:
             self.settled = False
         if not isinstance(planned.effect, EmitEvent):
             metrics.WRITES.labels(type(planned.effect).__name__, planned.effect.ref.kind, answer.result).inc()
-        if answer.result in ("refused", "unknown"):
+        if answer.result in ("refused", "unknown", "impossible"):
             log.warning(
                 "a write did not succeed",
                 object=str(planned.effect.ref),

@@ -8,7 +8,7 @@ import pytest
 
 from admission.model.effects import CONSEQUENCE, DECISION, REPORT, Effect, EmitEvent, Outcome, Patch, Plan, Planned
 from admission.model.kinds import Ref
-from admission.reconcile.requests import Request
+from admission.reconcile.requests import Impossible, Request
 from controller import effects as module
 from controller.effects import Effects
 from controller.kube.client import Client
@@ -146,6 +146,18 @@ async def test_a_report_in_the_way_of_a_decision_is_as_urgent(stage: Stage, monk
         await stage.hand.answers(word)
     await until(lambda: len(stage.outcomes) == 4)
     assert stage.hand.order == ["busy", "report", "decides", "follows"]
+
+
+async def test_what_contradicts_its_object_for_good_is_never_sent(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def contradicts(*_: object) -> Request:
+        raise Impossible("its template already says otherwise")
+
+    monkeypatch.setattr(module, "render", contradicts)
+    stage.take(patch(1, "a"))
+    await stage.rests()
+    assert (stage.outcomes, stage.hand.order) == ({1: "impossible"}, [])
 
 
 async def test_an_event_is_done_as_soon_as_it_is_handed_over(stage: Stage) -> None:
