@@ -179,14 +179,17 @@ class Effects:
         try:
             manifests = await self._fetch(needs(planned.effect))
         except ApiError as error:
-            answer = judge(error)  # nothing was sent yet, so nothing is unknown
-            return answer._replace(result="aborted") if answer.result == "unknown" else answer
+            answer = judge(error)  # nothing was sent yet, so nothing is unknown; refused writes are tried again later
+            return answer._replace(result="refused") if answer.result == "unknown" else answer
         try:
             request = render(planned.effect, manifests)
         except Moved as moved:
             return Answer("conflict", message=str(moved))
         except Impossible as problem:
             return Answer("impossible", message=str(problem))
+        except Exception as error:  # a fault of ours must not become a request a millisecond
+            log.exception("an effect cannot be rendered", object=str(planned.effect.ref))
+            return Answer("refused", message=f"{type(error).__name__}: {error}")
         return await self._writer.write(request)
 
     async def _fetch(self, refs: tuple[Ref, ...]) -> Mapping[Ref, dict[str, Any]]:

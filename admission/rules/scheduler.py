@@ -287,6 +287,11 @@ class Scheduler:
         self._wake()
         return Rounds(self._estate, self._stirred, now).run(budget, nominations)
 
+    @property
+    def restless(self) -> bool:
+        """Something has happened since the last run."""
+        return not self.paused and bool(self._stirred or self._to_wake)
+
     def inspect(self, key: WorkloadKey, now: float) -> Hold | Admit | Preempt:
         """What a nomination would say now, changing nothing; a Hold lists every flavor and resource.
 

@@ -70,6 +70,9 @@ class Decisions:
         workload, preemptor = self._current(victim), self._current(by)
         if workload is None or preemptor is None or workload.evicted or workload.admission is None:
             return
+        if self._workloads.take_back(victim):
+            self._workloads.sync(victim, now)
+            return
         local = self._objects.local_queue(preemptor.namespace, preemptor.queue_name)
         path = self._objects.cohort_path
         message = (

@@ -154,7 +154,7 @@ class State:
             run = self.scheduler.run(now, room)
             for decision in run.decisions:
                 self._decisions.carry_out(decision, now)
-            more = run.more or bool(self._dirty)
+            more = run.more or bool(self._dirty) or self.scheduler.restless
         more = self._queues.write(now, max(0, budget - self._flights.writes)) or more
         return self._flights.plan(more=more, wake_at=self._timers.next)
 

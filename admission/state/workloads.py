@@ -44,6 +44,15 @@ class Workloads:
             self._flights.send(after.ref, slot, patch, after, lane, rank)
         return bool(body)
 
+    def take_back(self, key: WorkloadKey) -> bool:
+        """Drops a reservation that was planned and not sent yet; nobody has heard of it, so nobody need be evicted."""
+        slot = self._objects.workloads[key]
+        told = slot.assumed or slot.observed
+        if slot.wanted is None or not slot.wanted.holds_quota or (told is not None and told.holds_quota):
+            return False
+        slot.wanted = None
+        return True
+
     def carry_on(self, key: WorkloadKey) -> None:
         """The write under way has landed, or its echo came: send what has been wished for since."""
         slot = self._objects.workloads.get(key)

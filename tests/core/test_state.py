@@ -232,6 +232,24 @@ def test_a_victim_whose_admission_is_still_under_way_is_evicted_after_it_landed(
     assert (eviction.effect.ref.name, eviction.effect.resource_version) == ("low", version)
 
 
+def test_an_admission_that_was_not_sent_yet_is_taken_back_without_an_eviction() -> None:
+    desk = Desk(preemption=Preemption(within_cluster_queue="LowerPriority"))
+    desk.submit("first", 4)
+    (write,) = desk.plan()
+    desk.answer(write, "ok")
+    desk.submit("low", 4)
+    assert desk.plan() == []
+    (report,) = desk.plan(5.0)
+    desk.state.gone(Ref("Workload", "lab", "first"), desk.version + 1)
+    assert desk.plan() == []  # low is admitted, but its report is still under way
+    assert desk.used() == 4000
+    desk.submit("high", 4, priority=5)
+    assert names(desk.plan()) == ["high"]
+    desk.answer(report, "ok")
+    assert desk.plan() == []
+    assert not desk.of("low").evicted
+
+
 def test_why_it_waits_is_written_after_five_seconds_and_once() -> None:
     desk = Desk()
     desk.submit("a", 9)
