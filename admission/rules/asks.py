@@ -16,10 +16,7 @@ class Ask(NamedTuple):
     tolerations: tuple[Toleration, ...]
 
 
-Asks = tuple[Ask, ...]
-# Kueue's scheduling hash: workloads of one queue that share it fail alike. Plain tuples, because many are kept and the
-# garbage collector passes over those.
-Kin = tuple[int, tuple[tuple[object, ...], ...]]
+Asks = tuple[Ask, ...]  # with its priority, what Kueue calls the scheduling hash: equals of one queue fail alike
 
 
 def asks_of(workload: Workload) -> Asks:

@@ -1,12 +1,13 @@
 """One ClusterQueue's line: who waits, in which order, who is set aside, who is the head.
 
 Ready workloads become head in turn. Parked ones are set aside until something changes that could help them; so are,
-without being looked at, workloads that ask for the same as one that just failed (`blocked`).
+without being looked at, workloads that ask for the same as one that just failed.
 """
 
 from bisect import bisect_left, insort
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from heapq import heappop, heappush
 from operator import attrgetter
 from typing import Any
 
@@ -14,7 +15,7 @@ from admission.model.decisions import Hold
 from admission.model.names import EVICTED, REQUEUED, WorkloadKey
 from admission.model.queues import ClusterQueue
 from admission.model.workload import Workload
-from admission.rules.asks import Asks, Kin, asks_of
+from admission.rules.asks import Asks, asks_of
 from admission.rules.flavors import Progress
 from admission.rules.menu import Menu
 from admission.rules.order import Rank, rank
@@ -36,19 +37,19 @@ class Scanned:
 class Waiting:
     """A workload in line."""
 
-    __slots__ = ("asks_seen", "hold", "key", "kin_seen", "memo", "parked", "queue", "rank", "scanned", "workload")
+    __slots__ = ("asks_seen", "hold", "key", "kin", "memo", "parked", "queue", "rank", "scanned", "workload")
 
     def __init__(self, workload: Workload, queue: str) -> None:
         self.workload = workload
         self.key = workload.key
         self.queue = queue
         self.rank: Rank = rank(workload)
-        self.parked = False
+        self.kin = 0  # its group in the queue; set when it joins
+        self.parked = False  # by itself, whatever became of its kin
         self.hold: Hold | None = None  # the last answer
         self.scanned: Scanned | None = None  # untried flavors are left
         self.memo: Any = None  # of the nomination: its last result and what it rested on
         self.asks_seen: Asks | None = None
-        self.kin_seen: Kin | None = None
 
     @property
     def priority(self) -> int:
@@ -69,30 +70,38 @@ class Waiting:
             self.asks_seen = asks_of(self.workload)
         return self.asks_seen
 
-    @property
-    def kin(self) -> Kin:
-        if self.kin_seen is None:
-            self.kin_seen = (-self.rank[0], tuple([tuple(ask) for ask in self.asks]))
-        return self.kin_seen
-
     def forget(self) -> None:
-        """Nothing worked out about it is kept."""
-        self.asks_seen = self.kin_seen = self.memo = None
+        self.asks_seen = self.memo = None
+
+
+class Group:
+    """Those of a queue who ask for the same at the same priority: they fail alike. By rank."""
+
+    __slots__ = ("failed", "members")
+
+    def __init__(self) -> None:
+        self.members: list[Waiting] = []
+        self.failed: Hold | None = None  # the answer that one of them got, for all
 
 
 class Queue:
-    """`spec` is None while nobody declares the ClusterQueue; its line exists all the same."""
+    """`spec` is None while nobody declares the ClusterQueue; its line exists all the same.
+
+    Parking and waking touch groups, not members: a freed core wakes a queue of ten thousand equals at the cost of one.
+    """
 
     __slots__ = (
+        "_aside",
+        "_failed",
+        "_firsts",
+        "_groups",
         "active",
-        "blocked",
         "cycles",
         "everyone",
         "had_turn",
         "menu",
         "name",
         "prospects",
-        "ready",
         "spec",
         "sticky",
     )
@@ -104,11 +113,14 @@ class Queue:
         self.menu: Menu | None = None
         self.prospects = Prospects()
         self.everyone: list[Waiting] = []  # by rank
-        self.ready: list[Waiting] = []  # by rank
         self.sticky: Waiting | None = None  # waits for its victims: ahead of all others until it leaves
-        self.blocked: dict[Kin, Hold] = {}
         self.cycles = 0
         self.had_turn = False  # its head was admitted in the cycle that a budget cut short
+        self._groups: dict[int, Group] = {}
+        self._failed: dict[int, None] = {}  # groups with an answer for all
+        self._aside: dict[WorkloadKey, Waiting] = {}  # parked by themselves, in no group
+        # Heap of (rank of the first, group) with an entry for each group that has not failed, and outdated ones.
+        self._firsts: list[tuple[Rank, int]] = []
 
     @property
     def strict(self) -> bool:
@@ -122,12 +134,14 @@ class Queue:
 
     def join(self, waiting: Waiting) -> None:
         insort(self.everyone, waiting, key=_RANK)
-        insort(self.ready, waiting, key=_RANK)
+        self._line_up(waiting)
 
     def leave(self, waiting: Waiting) -> None:
         _take_out(self.everyone, waiting)
-        if not waiting.parked:
-            _take_out(self.ready, waiting)
+        if waiting.parked:
+            del self._aside[waiting.key]
+        else:
+            self._fall_out(waiting)
         if self.sticky is waiting:
             self.sticky = None
 
@@ -146,44 +160,61 @@ class Queue:
         return True
 
     def head(self) -> Waiting | None:
-        """Who is looked at next. Kin of those who failed step aside on the way."""
-        while self.ready:
-            sticky = self.sticky
-            first = sticky if sticky is not None and not sticky.parked else self.ready[0]
-            if not self.blocked or first.kin not in self.blocked:
-                return first
-            self.park(first)
+        """Who is looked at next. Kin of those who failed step aside."""
+        sticky = self.sticky
+        if sticky is not None and not self.is_parked(sticky):
+            return sticky
+        while self._firsts:
+            rank, kin = self._firsts[0]
+            group = self._groups.get(kin)
+            if group is not None and group.failed is None and group.members and group.members[0].rank == rank:
+                return group.members[0]
+            heappop(self._firsts)
         return None
 
     def park(self, waiting: Waiting) -> None:
+        """Sets this one aside: what is wrong is wrong with it alone."""
         if not waiting.parked:
-            _take_out(self.ready, waiting)
+            self._fall_out(waiting)
             waiting.parked = True
+            self._aside[waiting.key] = waiting
+        waiting.forget()
+
+    def fail(self, waiting: Waiting, answer: Hold) -> None:
+        """Sets it aside with all its kin, newcomers included."""
+        self._groups[waiting.kin].failed = answer
+        self._failed[waiting.kin] = None
         waiting.forget()
 
     def wake(self, may: Callable[[str], bool]) -> None:
-        """Everybody parked whose namespace `may` is ready again; nobody is blocked by kin."""
-        self.blocked.clear()
-        if len(self.ready) == len(self.everyone):
-            return
+        """Every group, and everybody parked whose namespace `may`, is ready again."""
+        for kin in self._failed:
+            group = self._groups[kin]
+            group.failed = None
+            if group.members:
+                heappush(self._firsts, (group.members[0].rank, kin))
+            else:
+                del self._groups[kin]
+        self._failed.clear()
         allowed: dict[str, bool] = {}
-        for waiting in self.everyone:
-            if waiting.parked:
-                namespace = waiting.workload.namespace
-                if namespace not in allowed:
-                    allowed[namespace] = may(namespace)
-                waiting.parked = not allowed[namespace]
-        self.ready = [waiting for waiting in self.everyone if not waiting.parked]
+        for waiting in list(self._aside.values()):
+            namespace = waiting.workload.namespace
+            if namespace not in allowed:
+                allowed[namespace] = may(namespace)
+            if allowed[namespace]:
+                del self._aside[waiting.key]
+                waiting.parked = False
+                self._line_up(waiting)
 
     def is_parked(self, waiting: Waiting) -> bool:
-        return waiting.parked or bool(self.blocked and waiting.kin in self.blocked)
+        return waiting.parked or self._groups[waiting.kin].failed is not None
 
     def last_answer(self, waiting: Waiting) -> Hold | None:
         """Its own, or that of the kin that failed in its stead."""
-        if waiting.hold is not None or not self.blocked:
+        if waiting.hold is not None or waiting.parked:
             return waiting.hold
-        kin = self.blocked.get(waiting.kin)
-        return kin and Hold(waiting.key, kin.reason, kin.message, parked=True)
+        failed = self._groups[waiting.kin].failed
+        return failed and Hold(waiting.key, failed.reason, failed.message, parked=True)
 
     def position(self, waiting: Waiting) -> int:
         """0 is the head; ready and parked alike."""
@@ -197,6 +228,28 @@ class Queue:
         if self.sticky is not None:
             keys.insert(0, keys.pop(bisect_left(self.everyone, self.sticky.rank, key=_RANK)))
         return keys
+
+    def _line_up(self, waiting: Waiting) -> None:
+        # Kueue tells kin apart by 64 bits of a hash, too. Python gives -1 and -2 the same one, so the priority is doubled.
+        kin = waiting.kin = hash((2 * waiting.rank[0], waiting.asks))
+        waiting.asks_seen = None
+        group = self._groups.get(kin)
+        if group is None:
+            group = self._groups[kin] = Group()
+        insort(group.members, waiting, key=_RANK)
+        if group.failed is None and group.members[0] is waiting:
+            heappush(self._firsts, (waiting.rank, kin))
+
+    def _fall_out(self, waiting: Waiting) -> None:
+        group = self._groups[waiting.kin]
+        first = group.members[0] is waiting
+        _take_out(group.members, waiting)
+        if group.failed is not None:
+            return  # newcomers of its kin have failed, too, until the next waking
+        if not group.members:
+            del self._groups[waiting.kin]
+        elif first:
+            heappush(self._firsts, (group.members[0].rank, waiting.kin))
 
 
 def _take_out(line: list[Waiting], waiting: Waiting) -> None:

@@ -119,8 +119,9 @@ class Rounds:
             return waiting.scanned is not None
         self._answer(verdict, parked=True)
         if not queue.strict and step != cycle.REFUSED and waiting.hold is not None:
-            queue.blocked[waiting.kin] = waiting.hold
-        queue.park(waiting)
+            queue.fail(waiting, waiting.hold)
+        else:
+            queue.park(waiting)
         return True
 
     def _answer(self, verdict: Verdict, parked: bool, victims: tuple[WorkloadKey, ...] = ()) -> None:

@@ -353,7 +353,7 @@ def test_at_rest_nobody_waits_who_fits(world: Any, history: list[Step]) -> None:
     settle(lab)
     lab.scheduler.flush("a")
     rest(lab)
-    reserving = any(queue.strict and queue.ready for queue in lab.scheduler.queues.values())
+    reserving = any(queue.strict and queue.head() is not None for queue in lab.scheduler.queues.values())
     waiting_for_victims = any(is_evicted(lab, name) for name in lab.holding())
     if reserving or waiting_for_victims:
         return
