@@ -7,7 +7,7 @@ DEMO ?= university
 .PHONY: help setup run test test-core test-live test-all lint cluster cluster-down kueue kueue-down demo bench-peer bench-peer-smoke budgets
 
 help: ## this page
-	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: .venv/ready ## the virtual environment, with pinned packages
 
@@ -19,8 +19,9 @@ setup: .venv/ready ## the virtual environment, with pinned packages
 	$(PY) -m pip install --quiet --disable-pip-version-check --constraint requirements.lock --editable '.[dev]'
 	@touch $@
 
-run: .venv/ready ## simulate the example university: queues, timeline, who waits and why (no cluster needed)
+run: .venv/ready ## simulate the example university: queues, jobs, timeline, who waits and why (no cluster needed)
 	.venv/bin/lockgate simulate examples/university
+	.venv/bin/lockgate simulate examples/university --output timeline
 
 test: .venv/ready ## core and live tests; builds the control plane on first use (about 11 minutes on 2 cores)
 	$(PYTEST) -q tests/core tests/webhooks tests/shell tests/budgets -n 2
@@ -46,8 +47,8 @@ lint: .venv/ready ## ruff, mypy strict, import contracts
 	.venv/bin/mypy
 	.venv/bin/lint-imports
 
-cluster: .venv/ready ## a real control plane with KWOK nodes on loopback; prints its kubeconfig
-	$(PY) -m hack.cluster up
+cluster: .venv/ready ## a real control plane on loopback with 4 simulated nodes of 32 cpu and 8 GPUs; prints its kubeconfig
+	$(PY) -m hack.cluster up --nodes 4 --gpus 8
 
 cluster-down: .venv/ready ## stop it and remove its state
 	$(PY) -m hack.cluster down

@@ -27,6 +27,8 @@ def of_flavor(lack: Lack) -> str:
     """What is missing in one flavor, and who has it."""
     asked, name = text(lack.resource, lack.asked), lack.resource
     match lack.verdict:
+        case "NoMatchingFlavor" if not lack.flavor:
+            return f"its queue has no quota for {name}: have it added to the queue, or do not ask for {name}"
         case "NoMatchingFlavor":
             return (
                 f"flavor {lack.flavor} does not suit its pods ({lack.note})"
@@ -75,6 +77,9 @@ def never_fits(lacks: Sequence[Lack]) -> str:
 
 
 def no_flavor(lacks: Sequence[Lack], message: str) -> str:
+    uncovered = [lack for lack in lacks if lack.verdict == "NoMatchingFlavor" and not lack.flavor]
+    if uncovered:
+        return f"Cannot start: {'; '.join(of_flavor(lack) for lack in uncovered[:_NAMED])}."
     parts = [of_flavor(lack) for lack in lacks if lack.verdict == "NoMatchingFlavor"][:_NAMED]
     return f"No flavor of its queue suits it: {'; '.join(parts) or message}."
 

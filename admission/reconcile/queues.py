@@ -40,8 +40,9 @@ def inactivity(view: View, queue: ClusterQueue) -> tuple[str, str] | None:
     if missing:
         reasons.append(("FlavorNotFound", f"references missing ResourceFlavor(s): [{' '.join(missing)}]"))
     if queue.checks:
-        # No check controller is known to this version, so none of them can be found active.
-        reasons.append(("AdmissionCheckNotFound", f"references missing AdmissionCheck(s): [{' '.join(queue.checks)}]"))
+        # This version has no part in AdmissionChecks, so nothing could ever tell that they are passed.
+        words = f"names AdmissionCheck(s), which this version does not support: [{' '.join(queue.checks)}]"
+        reasons.append(("AdmissionCheckInactive", words))
     if not reasons:
         return None
     return reasons[0][0], f"Can't admit new workloads: {', '.join(words for _, words in reasons)}."
