@@ -47,8 +47,10 @@ lint: .venv/ready ## ruff, mypy strict, import contracts
 	.venv/bin/mypy
 	.venv/bin/lint-imports
 
-cluster: .venv/ready ## a real control plane on loopback with 4 simulated nodes of 32 cpu and 8 GPUs; prints its kubeconfig
-	$(PY) -m hack.cluster up --nodes 4 --gpus 8
+cluster: .venv/ready ## a real control plane on loopback with simulated nodes (4 plain, 2 A100, 2 T4); prints its kubeconfig
+	$(PY) -m hack.cluster up --nodes 4 \
+	  --pool name=a100,count=2,cpu=64,memory=512Gi,gpu=nvidia.com/gpu=8,label=nvidia.com/gpu.product=NVIDIA-A100-SXM4-80GB \
+	  --pool name=t4,count=2,cpu=64,memory=512Gi,gpu=nvidia.com/gpu=8,label=nvidia.com/gpu.product=Tesla-T4
 
 cluster-down: .venv/ready ## stop it and remove its state
 	$(PY) -m hack.cluster down
