@@ -13,6 +13,7 @@ from admission.model.kinds import KINDS, KUEUE, WATCHED
 from controller.cli.complaint import Complaint
 from controller.cli.documents import BadDocument, Document, Path, dotted, line_of, read_json, read_yaml
 from controller.cli.shapes import Fault, faults
+from controller.cli.unknown import odd_annotations, unknown_fields
 
 MAX_BYTES = 10 * 2**20  # an etcd object holds 1.5 MiB; a larger file is not a manifest
 MAX_TRACE_BYTES = 200 * 2**20  # some four million rows
@@ -170,7 +171,9 @@ def _load_file(
                 name = content["metadata"].get("name")
                 bundle.notes.append(f"skipped Workload {name}, which its Job makes anew ({file})")
             else:
-                bundle.manifests.append(Manifest(kind, content, str(file), document.number, path))
+                one = Manifest(kind, content, str(file), document.number, path)
+                bundle.manifests.append(one)
+                bundle.notes += [f"{one} {said} ({file})" for said in odd_annotations(content["metadata"])]
 
 
 def _unfolded(content: Any, path: Path) -> Iterator[tuple[Path, Any]]:
@@ -206,6 +209,7 @@ def _judged(content: Any, path: Path, lenient: bool) -> tuple[str | None, list[F
     if content.get("metadata") is None:
         return None, [Fault((*path, "metadata"), None, "is missing", "add it, with a name")]
     wrong = list(faults(kind, content)) or list(_misnamed(kind, content["metadata"]))
+    wrong += unknown_fields(kind, content)
     return kind, [fault._replace(path=(*path, *fault.path)) for fault in wrong]
 
 

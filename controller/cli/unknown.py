@@ -1,0 +1,96 @@
+"""Fields that a kind does not have: the API server would drop them without a word, and a plan built on them is wrong.
+
+What it would drop of our kinds follows from their schemas; of Kubernetes' own kinds the outer fields are listed here,
+as what is inside of a pod decides little. A status is written by controllers, of whatever version: it passes.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from difflib import get_close_matches
+from typing import Any
+
+from admission.api.crd import SERVED, schema_of
+from admission.model.names import ARRIVAL, RUNTIME
+from controller.cli.documents import Path
+from controller.cli.shapes import Fault
+
+Schema = Mapping[str, Any]
+
+_PREFIX = "lockgate.dev/"
+_ANNOTATIONS = (ARRIVAL, RUNTIME)
+_OPAQUE: Schema = {"x-kubernetes-preserve-unknown-fields": True}
+_ROOT = ("apiVersion", "kind", "metadata", "status")
+
+
+def _map_of(*names: str, **schemas: Schema) -> Schema:
+    return {"properties": {**dict.fromkeys(names, _OPAQUE), **schemas}}
+
+
+_JOB_SPEC = _map_of(
+    "parallelism",
+    "completions",
+    "activeDeadlineSeconds",
+    "podFailurePolicy",
+    "successPolicy",
+    "backoffLimit",
+    "backoffLimitPerIndex",
+    "maxFailedIndexes",
+    "selector",
+    "manualSelector",
+    "template",
+    "ttlSecondsAfterFinished",
+    "completionMode",
+    "suspend",
+    "podReplacementPolicy",
+    "managedBy",
+)
+_KUBERNETES: Mapping[str, Schema] = {
+    "Job": _map_of(spec=_JOB_SPEC),
+    "Namespace": _map_of(spec=_map_of("finalizers")),
+    "PriorityClass": _map_of("value", "globalDefault", "description", "preemptionPolicy"),
+}
+
+
+def unknown_fields(kind: str, manifest: Mapping[str, Any]) -> Iterator[Fault]:
+    """A fault for each field that the kind does not have; what is below such a field is not looked at."""
+    schema = schema_of(kind) if kind in SERVED else _KUBERNETES.get(kind)
+    if schema is None:
+        return
+    known = [*dict.fromkeys((*_ROOT, *schema["properties"]))]
+    for name, value in manifest.items():
+        if name not in known:
+            yield _unknown((name,), known)
+        elif name not in _ROOT:
+            yield from _below(schema["properties"][name], value, (name,))
+
+
+def _below(schema: Schema, value: Any, path: Path) -> Iterator[Fault]:
+    if schema.get("x-kubernetes-preserve-unknown-fields"):
+        return
+    if isinstance(value, Mapping):
+        others, known = schema.get("additionalProperties"), schema.get("properties", {})
+        for name, field in value.items():
+            if isinstance(others, Mapping):
+                yield from _below(others, field, (*path, name))
+            elif name in known:
+                yield from _below(known[name], field, (*path, name))
+            elif not others:
+                yield _unknown((*path, name), known)
+    elif isinstance(value, list):
+        for index, entry in enumerate(value):
+            yield from _below(schema.get("items", {}), entry, (*path, index))
+
+
+def _unknown(path: Path, known: Collection[str]) -> Fault:
+    return Fault(path, None, "is not a field that is known there", _remedy(str(path[-1]), known))
+
+
+def _remedy(name: str, known: Iterable[str]) -> str:
+    near = get_close_matches(name, known, n=1)
+    return f"did you mean {near[0]}?" if near else "remove it"
+
+
+def odd_annotations(metadata: Mapping[str, Any]) -> Iterator[str]:
+    """What to say of each annotation that has our prefix and that nothing reads."""
+    for name in metadata.get("annotations") or {}:
+        if name.startswith(_PREFIX) and name not in _ANNOTATIONS:
+            yield f"has the annotation {name}, which nothing reads: {_remedy(name, _ANNOTATIONS)}"
