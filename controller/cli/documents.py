@@ -152,6 +152,8 @@ class _Builder:
         content: Any = {} if isinstance(event, yaml.MappingStartEvent) else []
         if event.anchor:  # until it is closed an alias to it would be a circle
             self.anchors.pop(event.anchor, None)
+        if self.stack and isinstance(self.stack[-1].content, list):
+            self._mark(len(self.stack[-1].content))
         self.stack.append(_Open(content, event.anchor))
 
     def _close(self) -> Iterator[Document]:
@@ -176,6 +178,11 @@ class _Builder:
         """Of the list or map that is open now."""
         return tuple(open_.key if open_.key is not None else len(open_.content) for open_ in self.stack[:-1])
 
+    def _mark(self, name: str | int) -> None:
+        """The entry of what is open now begins here, unless it has begun before."""
+        if self.lines is not None:
+            self.lines.setdefault((*self._path(), name), self.event.start_mark.line + 1)
+
     def _put(self, value: Any, size: int) -> Iterator[Document]:
         """Hands a finished value to what is open around it, or out."""
         if not self.stack:
@@ -184,8 +191,7 @@ class _Builder:
         top = self.stack[-1]
         top.size += size
         if isinstance(top.content, list):
-            if self.lines is not None:
-                self.lines[(*self._path(), len(top.content))] = self.event.start_mark.line + 1
+            self._mark(len(top.content))
             top.content.append(value)
         elif top.key is None:
             self._key(top, value)
@@ -200,8 +206,7 @@ class _Builder:
         if value in top.content:
             raise self.fault(f"{dotted((*self._path(), value))} is given twice; keep one")
         top.key = value
-        if self.lines is not None:
-            self.lines[(*self._path(), value)] = self.event.start_mark.line + 1
+        self._mark(value)
 
     def _entry(self, top: _Open, key: str, value: Any) -> None:
         top.key = None

@@ -1,6 +1,5 @@
 """From paths on the command line to a simulation that is ready to run; `simulate` and `explain` share it."""
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path as FilePath
 from typing import TypeVar
@@ -12,13 +11,13 @@ from admission.model.names import ARRIVAL, RUNTIME
 from admission.world.simulation import Arrival, Refusal, Simulation
 from controller.cli.complaint import Complaint
 from controller.cli.manifests import BadManifests, Manifest, Problem, load
+from controller.cli.refusals import problems_of
 from controller.cli.trace import priority_class, rows_of
 
 Thing = TypeVar("Thing")
 
 _ARRIVING = ("Workload", "Job")
 _FIRST = tuple(kind for kind in (*WATCHED, "AdmissionCheck") if kind not in _ARRIVING)
-_FIELD = re.compile(r"([A-Za-z][\w.\[\]/-]*): (Invalid value|Required value|Unsupported value|Forbidden|Duplicate)")
 
 
 def prepared(paths: Sequence[FilePath], config: FilePath | None = None) -> tuple[Simulation, list[str]]:
@@ -35,8 +34,8 @@ def prepared(paths: Sequence[FilePath], config: FilePath | None = None) -> tuple
         (one for one in bundle.manifests if one.kind not in _ARRIVING), key=lambda one: _FIRST.index(one.kind)
     )
     arriving = [one for one in bundle.manifests if one.kind in _ARRIVING]
-    if not arriving and not rows:
-        raise Complaint("there are no Jobs, Workloads or traces in what was named; add some to play")
+    if not bundle.manifests and not rows:
+        raise Complaint("there is nothing to play in what was named; add queues, Jobs, Workloads or traces")
     for one in objects:
         if one.kind == "Namespace":
             _try(simulation.create, one.content, one, problems)
@@ -91,9 +90,4 @@ def _try(act: Callable[[Thing], None], value: Thing, source: Manifest, problems:
     try:
         act(value)
     except Refusal as refusal:
-        message = str(refusal)
-        found = _FIELD.search(message)
-        field = found[1] if found else "metadata.name" if "already exists" in message else ""
-        problems.append(
-            Problem(source.file, source.document, None, field, f"is refused: {message}", "mend it as the message says")
-        )
+        problems += problems_of(str(refusal), source)
