@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+from admission.model.amounts import exact
 from admission.world.objects import Frozen, Object, holds
 from admission.world.quantities import canonical
 
@@ -125,6 +126,11 @@ def _resource_errors(place: str, resources: Frozen) -> Iterator[str]:
                 yield f"{place}.{key}[{name}]: Invalid value: {value!r}: must be a quantity"
             elif str(value).startswith("-"):
                 yield f'{place}.{key}[{name}]: Invalid value: "{value}": must be greater than or equal to 0'
+    limits = resources.get("limits") or {}
+    for name, value in (resources.get("requests") or {}).items():
+        asked, most = canonical(value), canonical(limits.get(name))
+        if asked is not None and most is not None and exact(asked) > exact(most):
+            yield f'{place}.requests: Invalid value: "{value}": must be less than or equal to {name} limit of {most}'
 
 
 def _change_errors(spec: Frozen, old: Frozen) -> Iterator[str]:

@@ -5,6 +5,7 @@ servers need.
 """
 
 import importlib
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
@@ -69,7 +70,16 @@ def lockgate(
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command; the exit code where it was not raised as SystemExit."""
     try:
-        app(args=list(arguments) if arguments is not None else None, prog_name="lockgate")
+        try:
+            app(args=list(arguments) if arguments is not None else None, prog_name="lockgate")
+        finally:  # here, as a reader that has left is met when the interpreter ends otherwise
+            sys.stdout.flush()
+    except BrokenPipeError:
+        return _nobody_reads()
+    except SystemExit as stop:
+        if isinstance(stop.__context__, BrokenPipeError):  # click and rich end with 1 then
+            return _nobody_reads()
+        raise
     except Complaint as complaint:
         print(f"lockgate: {complaint}", file=sys.stderr)
         return complaint.exit_code
@@ -77,6 +87,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         where = f"{error.filename}: " if error.filename else ""
         print(f"lockgate: {where}{error.strerror or error}", file=sys.stderr)
         return 2
+    return 0
+
+
+def _nobody_reads() -> int:
+    """As with `lockgate simulate … | head -1`: the reader has seen enough, which is no failure."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except BrokenPipeError:
+            os.dup2(nowhere, stream.fileno())
     return 0
 
 

@@ -30,6 +30,7 @@ def command(
     from admission.explain import Explanation, explain
     from admission.model.durations import spoken
     from admission.model.kinds import Ref
+    from admission.model.names import WorkloadKey
     from controller.cli import rendering
     from controller.cli.complaint import Complaint
     from controller.cli.playing import moment, prepared
@@ -44,10 +45,13 @@ def command(
         print(f"note: {note}", file=sys.stderr)
     simulation.run(end)
     story = simulation.find(ref)
-    if story is None:
+    if story is None and ref not in simulation.unmanaged:
         seen = f"has not arrived by {spoken(simulation.now)}" if simulation.awaits(ref) else "is in none of the paths"
         raise Complaint(f"{what} {seen}; see who is there with: lockgate simulate … --output timeline")
-    if story.problem:
+    if story is None:
+        why = "It names no queue: it runs at once and takes no quota."
+        explanation = Explanation(WorkloadKey(""), "unmanaged", "", "", "", why)
+    elif story.problem:
         explanation = Explanation(story.key, "pending", "", "", "Misconfigured", f"{story.problem}.", never=True)
     else:
         now = simulation.now

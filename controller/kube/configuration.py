@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from yaml.composer import ComposerError
 
 from admission.model.configuration import Configuration
 from admission.model.durations import BadDuration, duration
@@ -44,13 +45,22 @@ def read_settings(path: Path) -> Settings:
     try:
         content = yaml.safe_load(path.read_text())
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise BadConfiguration(f"{path}: cannot be read: {error}") from error
+        raise BadConfiguration(f"{path}: {_unreadable(error)}") from error
     if not isinstance(content, dict):
         raise BadConfiguration(f"{path}: must be one YAML object of kind Configuration")
     try:
         return _settings(_Keys(content))
     except (ValueError, TypeError) as error:
         raise BadConfiguration(f"{path}: {error}") from error
+
+
+def _unreadable(error: Exception) -> str:
+    """In one line: a parser's own message has half a dozen."""
+    if isinstance(error, ComposerError) and error.context == "expected a single document in the stream":
+        return "holds several documents; must be one YAML object of kind Configuration"
+    if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark is not None:
+        return f"cannot be read: line {error.problem_mark.line + 1} is not YAML: {error.problem}"
+    return f"cannot be read: {' '.join(str(error).split())}"
 
 
 class _Keys:

@@ -1,8 +1,12 @@
 """`lockgate simulate`: the clock, the JSON that is a promise, and the same decisions as a whole cluster in memory."""
 
 import json
+import os
 import random
+import subprocess
+import sys
 from collections.abc import Iterable, Mapping
+from copy import deepcopy
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -176,6 +180,17 @@ def test_a_job_that_a_cluster_would_refuse_is_refused() -> None:
         simulation([flavor(), *queue("q", 1)], [Arrival(0, 1, job("a", "Not-A-Name"))])
 
 
+def test_a_container_that_requests_more_than_its_limit_is_refused() -> None:
+    greedy = job("a", "q", cpu="2")
+    container = greedy["spec"]["template"]["spec"]["containers"][0]
+    container["resources"]["limits"] = {"cpu": "2000m", "memory": "1Gi"}
+    simulation([flavor(), *queue("q", 1)], [Arrival(0, 1, greedy)])
+    container["resources"]["limits"] = {"cpu": "1000m"}
+    place = r"spec\.template\.spec\.containers\[0\]\.resources\.requests: "
+    with pytest.raises(Refusal, match=place + 'Invalid value: "2": must be less than or equal to cpu limit of 1$'):
+        simulation([flavor(), *queue("q", 1)], [Arrival(0, 1, deepcopy(greedy))])
+
+
 def test_generated_names_are_given_out_in_order() -> None:
     nameless = job("", "q")
     nameless["metadata"] = {**nameless["metadata"], "generateName": "run-"}
@@ -279,7 +294,7 @@ def test_a_trace_is_played_and_its_priorities_count(tmp_path: Path) -> None:
     [
         (("simulate", "nowhere"), "no such file or folder"),
         (("simulate", str(EXAMPLES), "--until", "soon"), "--until: 'soon' is not a duration"),
-        (("simulate", str(EXAMPLES / "university" / "queues.yaml")), "no Jobs, Workloads or traces"),
+        (("simulate", str(EXAMPLES), "--config", str(EXAMPLES / "university" / "queues.yaml")), "several documents"),
         (("explain", "grasp", str(EXAMPLES)), "write Job/namespace/name"),
         (("explain", "Job/robotics/none", str(EXAMPLES)), "is in none of the paths"),
         (("explain", "Job/physics/lattice-qcd", str(EXAMPLES), "--at", "1m"), "has not arrived by 1m0s"),
@@ -290,6 +305,43 @@ def test_a_command_that_cannot_be_done_ends_with_one_sentence(arguments: tuple[s
     assert (code, out) == (2, "")
     assert says in err
     assert len(err.splitlines()) == 1
+
+
+def test_queues_without_a_job_can_be_checked(tmp_path: Path) -> None:
+    code, out, err = run("simulate", str(EXAMPLES / "university" / "queues.yaml"))
+    assert (code, err) == (0, "")
+    assert "0 jobs" in out
+    bad = tmp_path / "queues.yaml"
+    bad.write_text(f"apiVersion: {KUEUE}\nkind: ClusterQueue\nmetadata: {{name: q}}\nspec:\n  stopPolicy: Soon\n")
+    code, out, err = run("simulate", str(bad))
+    assert (code, out) == (2, "")
+    assert "spec.stopPolicy" in err
+
+
+def test_a_job_without_a_queue_is_explained(tmp_path: Path) -> None:
+    free = job("a", "q")
+    free["metadata"]["labels"] = {}
+    free["metadata"]["annotations"] = {"lockgate.dev/arrival": "5m"}
+    file = tmp_path / "free.json"
+    file.write_text(json.dumps(free))
+    code, out, _ = run("explain", "Job/lab/a", str(file))
+    assert code == 0
+    assert "names no queue: it runs at once and takes no quota" in " ".join(out.split())
+    code, _, err = run("explain", "Job/lab/a", str(file), "--at", "1m")
+    assert code == 2
+    assert "has not arrived by 1m0s" in err
+
+
+@pytest.mark.parametrize("output", ["table", "json"])
+def test_a_reader_that_leaves_early_is_no_failure(output: str) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "controller.cli", "simulate", str(EXAMPLES / "university"), "--output", output]
+    try:
+        ended = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, text=True, check=False)
+    finally:
+        os.close(writing)
+    assert (ended.returncode, ended.stderr) == (0, "")
 
 
 # --- the same decisions as a whole cluster in memory
