@@ -230,7 +230,7 @@ class Queue:
         return keys
 
     def _line_up(self, waiting: Waiting) -> None:
-        # Kueue tells kin apart by 64 bits of a hash, too. Python gives -1 and -2 the same one, so the priority is doubled.
+        # Kueue tells kin apart by 64 bits of a hash, too. To Python -1 and -2 hash alike, so the priority is doubled.
         kin = waiting.kin = hash((2 * waiting.rank[0], waiting.asks))
         waiting.asks_seen = None
         group = self._groups.get(kin)
