@@ -84,13 +84,16 @@ def _unknown(path: Path, known: Collection[str]) -> Fault:
     return Fault(path, None, "is not a field that is known there", _remedy(str(path[-1]), known))
 
 
-def _remedy(name: str, known: Iterable[str]) -> str:
+def _remedy(name: str, known: Iterable[str], prefix: str = "") -> str:
     near = get_close_matches(name, known, n=1)
-    return f"did you mean {near[0]}?" if near else "remove it"
+    return f"did you mean {prefix}{near[0]}?" if near else "remove it"
 
 
 def odd_annotations(metadata: Mapping[str, Any]) -> Iterator[str]:
     """What to say of each annotation that has our prefix and that nothing reads."""
     for name in metadata.get("annotations") or {}:
         if name.startswith(_PREFIX) and name not in _ANNOTATIONS:
-            yield f"has the annotation {name}, which nothing reads: {_remedy(name, _ANNOTATIONS)}"
+            # Compared without the prefix: it alone would make any two of them look alike.
+            known = [one.removeprefix(_PREFIX) for one in _ANNOTATIONS]
+            remedy = _remedy(name.removeprefix(_PREFIX), known, _PREFIX)
+            yield f"has the annotation {name}, which nothing reads: {remedy}"
