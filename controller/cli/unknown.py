@@ -17,6 +17,7 @@ Schema = Mapping[str, Any]
 
 _PREFIX = "lockgate.dev/"
 _ANNOTATIONS = (ARRIVAL, RUNTIME)
+_OF_THE_CLUSTER = ("lockgate.dev/exit-code", "lockgate.dev/shutdown")  # of pods, in hack/cluster
 _OPAQUE: Schema = {"x-kubernetes-preserve-unknown-fields": True}
 _ROOT = ("apiVersion", "kind", "metadata", "status")
 
@@ -90,10 +91,12 @@ def _remedy(name: str, known: Iterable[str], prefix: str = "") -> str:
 
 
 def odd_annotations(metadata: Mapping[str, Any]) -> Iterator[str]:
-    """What to say of each annotation that has our prefix and that nothing reads."""
+    """What to say of each annotation that has our prefix and that a simulation does not read."""
     for name in metadata.get("annotations") or {}:
         if name.startswith(_PREFIX) and name not in _ANNOTATIONS:
             # Compared without the prefix: it alone would make any two of them look alike.
             known = [one.removeprefix(_PREFIX) for one in _ANNOTATIONS]
             remedy = _remedy(name.removeprefix(_PREFIX), known, _PREFIX)
-            yield f"has the annotation {name}, which nothing reads: {remedy}"
+            if name in _OF_THE_CLUSTER:
+                remedy = "only the test cluster does"
+            yield f"has the annotation {name}, which a simulation does not read: {remedy}"

@@ -68,5 +68,5 @@ def test_a_misspelt_annotation_of_ours_is_noted(tmp_path: Path) -> None:
     (note,) = load([file]).notes
     assert "Job/default/j has the annotation lockgate.dev/runtme" in note
     assert "did you mean lockgate.dev/runtime?" in note
-    file.write_text(JOB.replace("name: j", "name: j, annotations: {lockgate.dev/shutdown: 5m}"))
-    assert "remove it" in load([file]).notes[0]
+    file.write_text(JOB.replace("name: j", "name: j, annotations: {lockgate.dev/tint: 5m}"))
+    assert "does not read: remove it" in load([file]).notes[0]
