@@ -13,7 +13,6 @@ from admission.model.effects import (
     Outcome,
     Patch,
     Plan,
-    Planned,
     StartJob,
 )
 from admission.model.job import Job
@@ -126,7 +125,7 @@ class State:
             case "conflict" | "unknown" | "gone" if ref.kind in IN_ORDER:
                 slot.deny(stale=outcome.result != "unknown")
             case "unknown":
-                self._doubt(ref, slot, outcome.id)
+                self._doubt(ref, slot)
                 return
             case "gone":
                 self._intake.take(ref, None)
@@ -193,7 +192,7 @@ class State:
             self._workloads.wish(workload.key, after)
             self._intake.moved(workload.key, workload)
 
-    def _doubt(self, ref: Ref, slot: Slot[Any], id: int) -> None:
+    def _doubt(self, ref: Ref, slot: Slot[Any]) -> None:
         """No answer came: it stays assumed, and nothing else is written, until a read settles it."""
         slot.doubtful = True
         slot.failures += 1
@@ -348,6 +347,3 @@ def _ref_of(kind: str, value: Any) -> Ref:
     if isinstance(value, Job):
         return value.ref
     return Ref(kind, getattr(value, "namespace", ""), value.name)
-
-
-__all__ = ["BUDGET", "Planned", "State"]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from hack.cluster import bringup, pools, state
 from hack.cluster.cluster import Cluster
+from hack.cluster.commands import perform
 from hack.cluster.components import Extra
 from hack.cluster.errors import HackError
 from hack.cluster.say import say
@@ -17,15 +18,7 @@ NAME = "dev"
 
 def main() -> int:
     """Run one command; an expected failure is a message, not a traceback."""
-    arguments = _parser().parse_args()
-    try:
-        arguments.run(arguments)
-    except HackError as error:
-        say(f"error: {error}")
-        return 1
-    except KeyboardInterrupt:
-        return 130
-    return 0
+    return perform(_parser())
 
 
 def up(arguments: argparse.Namespace) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import yaml
 
 from hack.cluster import Cluster, HackError, state
+from hack.cluster.commands import perform
 from hack.cluster.gobuild import build_all
 from hack.cluster.say import say
 from hack.kueue import module
@@ -15,15 +16,7 @@ from hack.kueue.manager import Kueue
 
 def main() -> int:
     """Run one command; an expected failure is a message, not a traceback."""
-    arguments = _parser().parse_args()
-    try:
-        arguments.run(arguments)
-    except HackError as error:
-        say(f"error: {error}")
-        return 1
-    except KeyboardInterrupt:
-        return 130
-    return 0
+    return perform(_parser())
 
 
 def build(arguments: argparse.Namespace) -> None:
