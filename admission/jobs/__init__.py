@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from admission.jobs.registry import JOB_KINDS
+from admission.readers.admission_check import read_admission_check, read_topology
 from admission.readers.cluster_queue import read_cluster_queue
 from admission.readers.cohort import read_cohort
 from admission.readers.flavor import read_flavor
@@ -18,6 +19,8 @@ __all__ = ["JOB_KINDS", "READERS"]
 READERS: dict[str, Callable[[Mapping[str, Any]], object]] = {
     "Namespace": read_namespace,
     "ResourceFlavor": read_flavor,
+    "Topology": read_topology,
+    "AdmissionCheck": read_admission_check,
     "Cohort": read_cohort,
     "ClusterQueue": read_cluster_queue,
     "LocalQueue": read_local_queue,

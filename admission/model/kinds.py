@@ -64,6 +64,12 @@ KINDS: dict[str, Kind] = {
     "Workload": Kind(KUEUE, "v1beta2", "Workload", "workloads", True),
     "WorkloadPriorityClass": Kind(KUEUE, "v1beta2", "WorkloadPriorityClass", "workloadpriorityclasses", False),
     "AdmissionCheck": Kind(KUEUE, "v1beta2", "AdmissionCheck", "admissionchecks", False),
+    "Topology": Kind(KUEUE, "v1beta2", "Topology", "topologies", False),
+    "ProvisioningRequestConfig": Kind(
+        KUEUE, "v1beta2", "ProvisioningRequestConfig", "provisioningrequestconfigs", False
+    ),
+    "LimitRange": Kind("", "v1", "LimitRange", "limitranges", True),
+    "RuntimeClass": Kind("node.k8s.io", "v1", "RuntimeClass", "runtimeclasses", False),
 }
 
 # What the controller keeps in step with, in the order in which a first list is fed to State: queues before workloads,
@@ -71,6 +77,8 @@ KINDS: dict[str, Kind] = {
 WATCHED = (
     "Namespace",
     "ResourceFlavor",
+    "Topology",
+    "AdmissionCheck",
     "Cohort",
     "ClusterQueue",
     "LocalQueue",

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import NamedTuple
 
 from admission.model.selectors import Selector
@@ -53,6 +54,13 @@ class QueueStatus:
     rest: str = ""  # canonical JSON of the status without its conditions
 
 
+class CheckRule(NamedTuple):
+    """An AdmissionCheck that a ClusterQueue asks for. `on_flavors` empty: whatever flavors are assigned."""
+
+    name: str
+    on_flavors: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class ClusterQueue:
     name: str
@@ -69,8 +77,9 @@ class ClusterQueue:
     preemption: Preemption = Preemption()
     fungibility: Fungibility = Fungibility()
     stop_policy: str = "None"  # None | Hold | HoldAndDrain
-    checks: tuple[str, ...] = ()  # names of its AdmissionChecks
-    weight_milli: int = 1000  # fair sharing weight, in thousandths
+    checks: tuple[CheckRule, ...] = ()
+    weight: Fraction = Fraction(1)  # fairSharing.weight, exact
+    usage_based: bool = False  # admissionScope.admissionMode: UsageBasedAdmissionFairSharing
     status: QueueStatus = QueueStatus()
 
     def quotas(self) -> dict[FlavorResource, Quota]:
@@ -84,7 +93,9 @@ class Cohort:
     resource_version: int = 0
     parent: str = ""
     groups: tuple[ResourceGroup, ...] = ()
-    weight_milli: int = 1000
+    generation: int = 1
+    weight: Fraction = Fraction(1)
+    status: QueueStatus = QueueStatus()
 
     def quotas(self) -> dict[FlavorResource, Quota]:
         return quotas_of(self.groups)
@@ -100,6 +111,7 @@ class LocalQueue:
     generation: int = 1
     deleting: bool = False
     stop_policy: str = "None"
+    weight: Fraction = Fraction(1)  # fairSharing.weight; counts in admission fair sharing
     status: QueueStatus = QueueStatus()
 
     @property
@@ -118,6 +130,27 @@ class ResourceFlavor:
     taints: tuple[Taint, ...] = ()
     tolerations: tuple[Toleration, ...] = ()
     topology: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AdmissionCheck:
+    """`active`: its controller says that it is at work; None while it has said nothing."""
+
+    name: str
+    uid: str = ""
+    resource_version: int = 0
+    deleting: bool = False
+    finalizers: tuple[str, ...] = ()
+    controller_name: str = ""
+    active: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Topology:
+    """Only that it exists: a flavor that names a missing one makes its queues inactive."""
+
+    name: str
+    resource_version: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,13 +105,26 @@ class PriorityClassRef(NamedTuple):
     name: str
 
 
+class PodSetUpdate(NamedTuple):
+    """What a check adds to the pods of one pod set. Pairs are sorted by key."""
+
+    name: str
+    labels: tuple[tuple[str, str], ...] = ()
+    annotations: tuple[tuple[str, str], ...] = ()
+    node_selector: tuple[tuple[str, str], ...] = ()
+    tolerations: tuple[Toleration, ...] = ()
+
+
 class CheckState(NamedTuple):
     """One entry of status.admissionChecks."""
 
     name: str
-    state: str
+    state: str  # Pending | Ready | Retry | Rejected
     since: float
     message: str
+    requeue_after: int | None = None  # seconds
+    retry_count: int | None = None
+    updates: tuple[PodSetUpdate, ...] = ()
 
 
 _NO_CONDITIONS: Mapping[str, Condition] = {}

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from admission.model.queues import ClusterQueue, Fungibility, Preemption
+from admission.model.queues import CheckRule, ClusterQueue, Fungibility, Preemption
 from admission.readers.metadata import read_metadata
-from admission.readers.narrow import choice, entries, mapping, maybe_integer, text, word
+from admission.readers.narrow import choice, entries, mapping, maybe_integer, word, words
 from admission.readers.queue_status import read_queue_status
 from admission.readers.quotas import read_groups, read_weight
 from admission.readers.selector import read_label_selector
@@ -33,8 +33,9 @@ def read_cluster_queue(wire: Mapping[str, Any]) -> ClusterQueue:
         preemption=_preemption(mapping(spec.get("preemption"))),
         fungibility=_fungibility(mapping(spec.get("flavorFungibility"))),
         stop_policy=choice(spec.get("stopPolicy"), *STOP_POLICIES),
-        checks=tuple(text(check.get("name")) for check in checks),
-        weight_milli=read_weight(spec),
+        checks=tuple(CheckRule(word(check.get("name")), words(check.get("onFlavors"))) for check in checks),
+        weight=read_weight(spec),
+        usage_based=mapping(spec.get("admissionScope")).get("admissionMode") == "UsageBasedAdmissionFairSharing",
         status=read_queue_status(wire.get("status")),
     )
 

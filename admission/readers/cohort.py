@@ -6,6 +6,7 @@ from typing import Any
 from admission.model.queues import Cohort
 from admission.readers.metadata import read_metadata
 from admission.readers.narrow import mapping, word
+from admission.readers.queue_status import read_queue_status
 from admission.readers.quotas import read_groups, read_weight
 
 
@@ -19,5 +20,7 @@ def read_cohort(wire: Mapping[str, Any]) -> Cohort:
         resource_version=meta.resource_version,
         parent=word(spec.get("parentName")),
         groups=read_groups(spec.get("resourceGroups")),
-        weight_milli=read_weight(spec),
+        generation=meta.generation,
+        weight=read_weight(spec),
+        status=read_queue_status(wire.get("status")),
     )

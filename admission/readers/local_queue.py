@@ -8,6 +8,7 @@ from admission.readers.cluster_queue import STOP_POLICIES
 from admission.readers.metadata import read_metadata
 from admission.readers.narrow import choice, mapping, word
 from admission.readers.queue_status import read_queue_status
+from admission.readers.quotas import read_weight
 
 
 def read_local_queue(wire: Mapping[str, Any]) -> LocalQueue:
@@ -23,5 +24,6 @@ def read_local_queue(wire: Mapping[str, Any]) -> LocalQueue:
         generation=meta.generation,
         deleting=meta.deleting,
         stop_policy=choice(spec.get("stopPolicy"), *STOP_POLICIES),
+        weight=read_weight(spec),
         status=read_queue_status(wire.get("status")),
     )

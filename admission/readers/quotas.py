@@ -1,9 +1,10 @@
 """Quantities and resource groups as ClusterQueues and Cohorts state them."""
 
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any
 
-from admission.model.amounts import BadQuantity, amount
+from admission.model.amounts import BadQuantity, amount, exact
 from admission.model.queues import FlavorQuotas, Quota, ResourceGroup
 from admission.readers.narrow import entries, mapping, tuple_of, word, words
 
@@ -23,10 +24,15 @@ def read_groups(value: object) -> tuple[ResourceGroup, ...]:
     return tuple_of(_group, value)
 
 
-def read_weight(spec: Mapping[str, Any]) -> int:
-    """`spec.fairSharing.weight` in thousandths; 1000 where there is none."""
-    weight = read_amount("cpu", mapping(spec.get("fairSharing")).get("weight"))  # cpu: the milli of anything
-    return 1000 if weight is None else weight
+def read_weight(spec: Mapping[str, Any]) -> Fraction:
+    """`spec.fairSharing.weight`, exact and at least 0; 1 where there is none, or none that can be read."""
+    stated = mapping(spec.get("fairSharing")).get("weight")
+    if not isinstance(stated, str | int | float) or isinstance(stated, bool):
+        return Fraction(1)
+    try:
+        return max(exact(str(stated)), Fraction(0))
+    except BadQuantity:
+        return Fraction(1)
 
 
 def _group(wire: Mapping[str, Any]) -> ResourceGroup:

@@ -5,7 +5,15 @@ from functools import partial
 from typing import Any
 
 from admission.model.names import ADMISSION_GATED_BY, JOB_UID
-from admission.model.workload import Admission, CheckState, PodSet, PodSetAssignment, PriorityClassRef, Workload
+from admission.model.workload import (
+    Admission,
+    CheckState,
+    PodSet,
+    PodSetAssignment,
+    PodSetUpdate,
+    PriorityClassRef,
+    Workload,
+)
 from admission.readers.metadata import read_conditions, read_metadata, read_owner
 from admission.readers.narrow import (
     boolean,
@@ -19,7 +27,7 @@ from admission.readers.narrow import (
     tuple_of,
     word,
 )
-from admission.readers.pod_set import read_pod_set
+from admission.readers.pod_set import read_pod_set, read_toleration
 from admission.readers.pool import Pool
 from admission.readers.quotas import read_amount
 
@@ -99,6 +107,19 @@ def _check(wire: Mapping[str, Any]) -> CheckState:
         state=word(wire.get("state")),
         since=moment(wire.get("lastTransitionTime")) or 0.0,
         message=word(wire.get("message")),
+        requeue_after=maybe_integer(wire.get("requeueAfterSeconds")),
+        retry_count=maybe_integer(wire.get("retryCount")),
+        updates=tuple_of(_update, wire.get("podSetUpdates")),
+    )
+
+
+def _update(wire: Mapping[str, Any]) -> PodSetUpdate:
+    def pairs(field: str) -> tuple[tuple[str, str], ...]:
+        return tuple(sorted(strings(wire.get(field)).items()))
+
+    tolerations = tuple_of(read_toleration, wire.get("tolerations"))
+    return PodSetUpdate(
+        word(wire.get("name")), pairs("labels"), pairs("annotations"), pairs("nodeSelector"), tolerations
     )
 
 

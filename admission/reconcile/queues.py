@@ -10,7 +10,14 @@ from typing import Any
 from admission.model import names
 from admission.model.effects import Patch
 from admission.model.kinds import Ref
-from admission.model.queues import ClusterQueue, FlavorResource, LocalQueue, QueueStatus, ResourceFlavor
+from admission.model.queues import (
+    AdmissionCheck,
+    ClusterQueue,
+    FlavorResource,
+    LocalQueue,
+    QueueStatus,
+    ResourceFlavor,
+)
 from admission.readers.queue_status import rest_of
 from admission.reconcile.status import conditions_json, usage_json
 from admission.reconcile.transitions import set_condition
@@ -39,13 +46,27 @@ def inactivity(view: View, queue: ClusterQueue) -> tuple[str, str] | None:
     missing = [name for name in wanted if view.flavor(name) is None]
     if missing:
         reasons.append(("FlavorNotFound", f"references missing ResourceFlavor(s): [{' '.join(missing)}]"))
-    if queue.checks:
-        # This version has no part in AdmissionChecks, so nothing could ever tell that they are passed.
-        words = f"names AdmissionCheck(s), which this version does not support: [{' '.join(queue.checks)}]"
-        reasons.append(("AdmissionCheckInactive", words))
+    reasons += _of_checks(view, queue)
+    topologies = [flavor.topology for name in wanted if (flavor := view.flavor(name)) is not None and flavor.topology]
+    if any(view.topology(name) is None for name in topologies):
+        reasons.append(("TopologyNotFound", "there is no Topology for one or more flavors"))
     if not reasons:
         return None
     return reasons[0][0], f"Can't admit new workloads: {', '.join(words for _, words in reasons)}."
+
+
+def _of_checks(view: View, queue: ClusterQueue) -> list[tuple[str, str]]:
+    """Checks that do not exist, then those whose controller has not said that it is at work."""
+    names = list(dict.fromkeys(rule.name for rule in queue.checks))
+    found = {name: view.admission_check(name) for name in names}
+    missing = [name for name in names if found[name] is None]
+    inactive = [name for name in names if (check := found[name]) is not None and not check.active]
+    reasons = []
+    if missing:
+        reasons.append(("AdmissionCheckNotFound", f"references missing AdmissionCheck(s): [{' '.join(missing)}]"))
+    if inactive:
+        reasons.append(("AdmissionCheckInactive", f"references inactive AdmissionCheck(s): [{' '.join(inactive)}]"))
+    return reasons
 
 
 def cluster_queue_status(
@@ -118,7 +139,12 @@ def flavor_finalizer(flavor: ResourceFlavor, *, in_use: bool) -> Patch | None:
     return _finalizer(Ref("ResourceFlavor", "", flavor.name), flavor, in_use=in_use)
 
 
-def _finalizer(ref: Ref, held: ClusterQueue | ResourceFlavor, *, in_use: bool) -> Patch | None:
+def check_finalizer(check: AdmissionCheck, *, in_use: bool) -> Patch | None:
+    """Held while a ClusterQueue asks for it."""
+    return _finalizer(Ref("AdmissionCheck", "", check.name), check, in_use=in_use)
+
+
+def _finalizer(ref: Ref, held: ClusterQueue | ResourceFlavor | AdmissionCheck, *, in_use: bool) -> Patch | None:
     present = names.IN_USE in held.finalizers
     wanted = in_use if held.deleting else True
     if present == wanted or (held.deleting and wanted):

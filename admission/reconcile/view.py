@@ -6,7 +6,15 @@ from typing import Protocol
 from admission.model.configuration import Configuration
 from admission.model.job import Job
 from admission.model.kinds import Ref
-from admission.model.queues import ClusterQueue, LocalQueue, Namespace, PriorityClass, ResourceFlavor
+from admission.model.queues import (
+    AdmissionCheck,
+    ClusterQueue,
+    LocalQueue,
+    Namespace,
+    PriorityClass,
+    ResourceFlavor,
+    Topology,
+)
 from admission.model.workload import Workload
 
 
@@ -20,6 +28,10 @@ class View(Protocol):
     def local_queue(self, namespace: str, name: str) -> LocalQueue | None: ...
 
     def flavor(self, name: str) -> ResourceFlavor | None: ...
+
+    def admission_check(self, name: str) -> AdmissionCheck | None: ...
+
+    def topology(self, name: str) -> Topology | None: ...
 
     def namespace(self, name: str) -> Namespace | None: ...
 

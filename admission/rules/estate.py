@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from admission.model.configuration import DEFAULTS, Configuration
 from admission.model.names import WorkloadKey
 from admission.model.queues import ClusterQueue, ResourceFlavor
 from admission.rules.holders import Holder, Holders
@@ -12,7 +13,8 @@ from admission.tree import Node, Tree
 class Estate:
     """Filled by the scheduler. `era` counts changes that the tree's versions don't show."""
 
-    def __init__(self) -> None:
+    def __init__(self, configuration: Configuration = DEFAULTS) -> None:
+        self.configuration = configuration
         self.tree = Tree()
         self.holders = Holders()
         self.flavors: dict[str, ResourceFlavor] = {}

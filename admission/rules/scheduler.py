@@ -8,6 +8,7 @@ before the next look, so that many releases between two runs cost one.
 from collections.abc import Iterable, Mapping
 from functools import partial
 
+from admission.model.configuration import DEFAULTS, Configuration
 from admission.model.decisions import Admit, Hold, Preempt
 from admission.model.names import WorkloadKey
 from admission.model.queues import ClusterQueue, Cohort, FlavorResource, Namespace, ResourceFlavor
@@ -27,9 +28,9 @@ __all__ = ["Run", "Scheduler"]
 class Scheduler:
     """Deterministic: the same calls in the same order give the same runs."""
 
-    def __init__(self) -> None:
+    def __init__(self, configuration: Configuration = DEFAULTS) -> None:
         self.paused = False  # while True, run() looks at nobody and decides nothing
-        self._estate = Estate()
+        self._estate = Estate(configuration)
         self._stirred: dict[Node, None] = {}  # roots of trees where something happened
         self._to_wake: dict[Node, None] = {}  # roots of trees whose parked workloads get another look
 
@@ -367,5 +368,5 @@ def _rules(spec: ClusterQueue) -> Iterable[object]:
     """The part of a spec that can change a decision."""
     return (
         spec.cohort, spec.groups, spec.strict_fifo, spec.namespace_selector, spec.preemption, spec.fungibility,
-        spec.weight_milli,
+        spec.weight,
     )  # fmt: skip

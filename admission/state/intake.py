@@ -8,7 +8,16 @@ from typing import Any
 from admission.model.job import Job
 from admission.model.kinds import Ref
 from admission.model.names import WorkloadKey
-from admission.model.queues import ClusterQueue, Cohort, LocalQueue, Namespace, PriorityClass, ResourceFlavor
+from admission.model.queues import (
+    AdmissionCheck,
+    ClusterQueue,
+    Cohort,
+    LocalQueue,
+    Namespace,
+    PriorityClass,
+    ResourceFlavor,
+    Topology,
+)
 from admission.model.workload import Workload
 from admission.rules.scheduler import Scheduler
 from admission.state.objects import Objects
@@ -37,6 +46,8 @@ class Intake:
         self._takers: dict[str, Callable[[str, Any], None]] = {
             "Namespace": self._namespace,
             "ResourceFlavor": self._flavor,
+            "Topology": self._topology,
+            "AdmissionCheck": self._admission_check,
             "Cohort": self._cohort,
             "ClusterQueue": self._cluster_queue,
             "LocalQueue": self._local_queue,
@@ -79,6 +90,23 @@ class Intake:
             for queue in list(self._objects.queues_with_flavor(name)):
                 self._judge(queue.name)
 
+    def _topology(self, name: str, value: Topology | None) -> None:
+        old = _put(self._objects.topologies, name, value)
+        if (old is None) == (value is None):
+            return
+        for flavor in [one for one in self._objects.flavors if _topology_of(self._objects.flavor(one)) == name]:
+            for queue in list(self._objects.queues_with_flavor(flavor)):
+                self._judge(queue.name)
+
+    def _admission_check(self, name: str, value: AdmissionCheck | None) -> None:
+        old = self._objects.admission_check(name)
+        if not _put_slot(self._objects.admission_checks, name, value):
+            return
+        self._queues.touch("AdmissionCheck", name)
+        if _standing(old) != _standing(value):
+            for queue in list(self._objects.queues_with_check(name)):
+                self._judge(queue.name)
+
     def _cohort(self, name: str, value: Cohort | None) -> None:
         old = _put(self._objects.cohorts, name, value)
         if value is None:
@@ -92,6 +120,8 @@ class Intake:
             return
         self._queues.touch("ClusterQueue", name)
         for queue in (old, value):
+            for rule in queue.checks if queue else ():
+                self._queues.touch("AdmissionCheck", rule.name)
             for flavor in {one.name: None for group in (queue.groups if queue else ()) for one in group.flavors}:
                 self._queues.touch("ResourceFlavor", flavor)
         if old is None or value is None or _spec(old) != _spec(value):
@@ -163,6 +193,15 @@ class Intake:
 
 def _ref(key: WorkloadKey) -> Ref:
     return Ref("Workload", *key.split("/", 1))
+
+
+def _topology_of(flavor: ResourceFlavor | None) -> str:
+    return flavor.topology if flavor is not None else ""
+
+
+def _standing(check: AdmissionCheck | None) -> tuple[str, bool] | None:
+    """What of a check decides whether queues that ask for it can admit."""
+    return None if check is None else (check.controller_name, check.active is True)
 
 
 def _spec(queue: ClusterQueue | LocalQueue) -> ClusterQueue | LocalQueue:

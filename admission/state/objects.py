@@ -6,7 +6,16 @@ from admission.model.configuration import Configuration
 from admission.model.job import Job
 from admission.model.kinds import Ref
 from admission.model.names import WorkloadKey
-from admission.model.queues import ClusterQueue, Cohort, LocalQueue, Namespace, PriorityClass, ResourceFlavor
+from admission.model.queues import (
+    AdmissionCheck,
+    ClusterQueue,
+    Cohort,
+    LocalQueue,
+    Namespace,
+    PriorityClass,
+    ResourceFlavor,
+    Topology,
+)
 from admission.model.workload import Workload
 from admission.rules.scheduler import Scheduler
 from admission.state.slots import Slot
@@ -22,6 +31,8 @@ class Objects:
         self.cluster_queues: dict[str, Slot[ClusterQueue]] = {}
         self.local_queues: dict[str, Slot[LocalQueue]] = {}
         self.flavors: dict[str, Slot[ResourceFlavor]] = {}
+        self.admission_checks: dict[str, Slot[AdmissionCheck]] = {}
+        self.topologies: dict[str, Topology] = {}
         self.cohorts: dict[str, Cohort] = {}
         self.namespaces: dict[str, Namespace] = {}
         self.workload_priority_classes: dict[str, PriorityClass] = {}
@@ -47,6 +58,13 @@ class Objects:
     def flavor(self, name: str) -> ResourceFlavor | None:
         slot = self.flavors.get(name)
         return slot.observed if slot else None
+
+    def admission_check(self, name: str) -> AdmissionCheck | None:
+        slot = self.admission_checks.get(name)
+        return slot.observed if slot else None
+
+    def topology(self, name: str) -> Topology | None:
+        return self.topologies.get(name)
 
     def namespace(self, name: str) -> Namespace | None:
         return self.namespaces.get(name)
@@ -134,6 +152,12 @@ class Objects:
         for slot in self.cluster_queues.values():
             queue = slot.observed
             if queue is not None and any(one.name == flavor for group in queue.groups for one in group.flavors):
+                yield queue
+
+    def queues_with_check(self, check: str) -> Iterator[ClusterQueue]:
+        for slot in self.cluster_queues.values():
+            queue = slot.observed
+            if queue is not None and any(rule.name == check for rule in queue.checks):
                 yield queue
 
     def jobs_where(self, namespace: str = "", priority_class: str = "") -> Iterator[Ref]:

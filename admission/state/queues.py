@@ -8,8 +8,9 @@ from typing import Any
 
 from admission.model.effects import CONSEQUENCE, REPORT, Patch
 from admission.model.kinds import Ref
-from admission.model.queues import ClusterQueue, LocalQueue, ResourceFlavor
+from admission.model.queues import AdmissionCheck, ClusterQueue, LocalQueue, ResourceFlavor
 from admission.reconcile.queues import (
+    check_finalizer,
     cluster_queue_finalizer,
     cluster_queue_status,
     flavor_finalizer,
@@ -83,6 +84,8 @@ class Queues:
             return self._objects.cluster_queues.get(name)
         if kind == "LocalQueue":
             return self._objects.local_queues.get(name)
+        if kind == "AdmissionCheck":
+            return self._objects.admission_checks.get(name)
         return self._objects.flavors.get(name)
 
     def _write_one(self, kind: str, name: str, slot: Slot[Any], now: float) -> int:
@@ -98,6 +101,10 @@ class Queues:
         elif isinstance(value, ResourceFlavor):
             in_use = any(True for _ in self._objects.queues_with_flavor(name))
             finalizer = flavor_finalizer(value, in_use=in_use)
+            return self._send(slot, finalizer, CONSEQUENCE) if finalizer is not None else 0
+        elif isinstance(value, AdmissionCheck):
+            in_use = any(True for _ in self._objects.queues_with_check(name))
+            finalizer = check_finalizer(value, in_use=in_use)
             return self._send(slot, finalizer, CONSEQUENCE) if finalizer is not None else 0
         else:
             return 0

@@ -43,7 +43,7 @@ RETRY_FIRST, RETRY_LAST = 1.0, 60.0
 LOOKS = 2000
 # Quotas are learned from the watch alone, in its order: a queue read ahead of it would be seen beside others as they
 # were before, and a plan made from quotas that were never in force together.
-IN_ORDER = ("ClusterQueue", "LocalQueue", "ResourceFlavor")
+IN_ORDER = ("ClusterQueue", "LocalQueue", "ResourceFlavor", "AdmissionCheck")
 # So long may the news of a job come after that of its Workload; then the job is looked for.
 OWNER_AFTER = 30.0
 
@@ -52,7 +52,7 @@ class State:
     """Facts and outcomes in, plans out. Times are seconds since 1970; nothing here reads a clock."""
 
     def __init__(self, configuration: Configuration = DEFAULTS) -> None:
-        self.scheduler = Scheduler()
+        self.scheduler = Scheduler(configuration)
         self.objects = Objects(configuration, self.scheduler)
         self.loads = Loads()
         self._flights = Flights()
@@ -334,6 +334,8 @@ class State:
                 return self.objects.local_queues.get(f"{ref.namespace}/{ref.name}")
             case "ResourceFlavor":
                 return self.objects.flavors.get(ref.name)
+            case "AdmissionCheck":
+                return self.objects.admission_checks.get(ref.name)
             case _:
                 return self.objects.jobs.get(ref)
 

@@ -19,7 +19,7 @@ MAX_BYTES = 10 * 2**20  # an etcd object holds 1.5 MiB; a larger file is not a m
 MAX_TRACE_BYTES = 200 * 2**20  # some four million rows
 MAX_SHOWN = 20  # faults; a reader mends the first ones first
 
-SIMULATED = (*WATCHED, "AdmissionCheck")
+SIMULATED = WATCHED
 _SUFFIXES = (".yaml", ".yml", ".json", ".csv")
 _SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _PREFIX = re.compile(r"[a-z0-9]([-a-z0-9.]*)?")

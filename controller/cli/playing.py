@@ -17,7 +17,7 @@ from controller.cli.trace import priority_class, rows_of
 Thing = TypeVar("Thing")
 
 _ARRIVING = ("Workload", "Job")
-_FIRST = tuple(kind for kind in (*WATCHED, "AdmissionCheck") if kind not in _ARRIVING)
+_FIRST = tuple(kind for kind in WATCHED if kind not in _ARRIVING)
 
 
 def prepared(paths: Sequence[FilePath], config: FilePath | None = None) -> tuple[Simulation, list[str]]:

@@ -14,7 +14,7 @@ from admission.api.field_errors import OMITTED, FieldError, child, forbidden, in
 from admission.api.resource_flavor import ResourceFlavor
 from admission.api.violations import violations
 from admission.api.workload import Workload
-from admission.model.amounts import amount
+from admission.model.amounts import amount, exact
 from admission.model.queues import Quota
 from admission.readers.cluster_queue import read_cluster_queue
 from admission.readers.flavor import read_flavor
@@ -78,7 +78,7 @@ def test_model_and_reader_see_the_same_cluster_queue(manifest: Object) -> None:
     assert read.preemption.reclaim_within_cohort == spec.preemption.reclaim_within_cohort
     assert read.preemption.borrow_within_cohort == spec.preemption.borrow_within_cohort.policy
     assert read.preemption.max_priority_threshold == spec.preemption.borrow_within_cohort.max_priority_threshold
-    assert read.weight_milli == (amount("cpu", spec.fair_sharing.weight) if spec.fair_sharing else 1000)
+    assert read.weight == (exact(str(spec.fair_sharing.weight)) if spec.fair_sharing else 1)
     assert (read.namespace_selector is None) == (spec.namespace_selector is None)
 
 

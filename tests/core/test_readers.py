@@ -1,6 +1,7 @@
 """Readers give the core's values for what the API server holds, whatever that is."""
 
 import tracemalloc
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -100,7 +101,7 @@ def test_a_cluster_queue_in_full() -> None:
         )
     )
     assert read.quotas() == {("spot", "cpu"): Quota(2000, 1500, None)}
-    assert (read.cohort, read.strict_fifo, read.weight_milli) == ("all", True, 500)
+    assert (read.cohort, read.strict_fifo, read.weight) == ("all", True, Fraction(1, 2))
     assert read.preemption.borrow_within_cohort == "LowerPriority"
     assert read.namespace_selector is not None
     assert read.namespace_selector.rules == (LabelRule("team", "In", ("a",)),)
