@@ -12,8 +12,10 @@ from admission.api.cluster_queue import ClusterQueue
 from admission.api.cohort import Cohort
 from admission.api.local_queue import LocalQueue
 from admission.api.priority_class import WorkloadPriorityClass
+from admission.api.provisioning_request_config import ProvisioningRequestConfig
 from admission.api.resource_flavor import ResourceFlavor
 from admission.api.structural import structural
+from admission.api.topology import Topology
 from admission.api.workload import Workload
 from admission.model.kinds import KINDS
 
@@ -68,7 +70,9 @@ SERVED: dict[str, Served] = {
             Column("Admitted Workloads", *_ADMITTED),
         ),
     ),
+    "ProvisioningRequestConfig": Served(ProvisioningRequestConfig, ("prc",), status=False),
     "ResourceFlavor": Served(ResourceFlavor, ("flavor", "flavors", "rf"), status=False),
+    "Topology": Served(Topology, ("topo",), status=False),
     "Workload": Served(
         Workload,
         ("kwl", "kueueworkload", "kueueworkloads"),

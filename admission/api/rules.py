@@ -132,6 +132,23 @@ FLAVOR_RULES = (
     _kept_with_topology("topologyName"),
 )
 
+# Topology
+
+HOSTNAME = "kubernetes.io/hostname"
+
+LEVEL_RULES = (
+    Rule(
+        "self.all(level, self.exists_one(other, other.nodeLabel == level.nodeLabel))",
+        "must be unique",
+        lambda now, _: len({level["nodeLabel"] for level in now}) == len(now),
+    ),
+    Rule(
+        f"self.all(level, level.nodeLabel != '{HOSTNAME}') || self[size(self) - 1].nodeLabel == '{HOSTNAME}'",
+        f"the {HOSTNAME} label can only be used at the lowest level of topology",
+        lambda now, _: now[-1]["nodeLabel"] == HOSTNAME or all(level["nodeLabel"] != HOSTNAME for level in now),
+    ),
+)
+
 ALL = (
     IMMUTABLE,
     SAME_RESOURCES,
@@ -141,4 +158,5 @@ ALL = (
     TAINT_EFFECT,
     *TOLERATION_RULES,
     *FLAVOR_RULES,
+    *LEVEL_RULES,
 )

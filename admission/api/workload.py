@@ -18,7 +18,7 @@ from admission.api.shapes import (
     map_by,
     ruled,
 )
-from admission.api.topology import TopologyRequest
+from admission.api.topology_assignment import TopologyRequest
 from admission.api.workload_rules import (
     CLASS_RULES,
     MIN_WITHIN_COUNT,

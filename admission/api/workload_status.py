@@ -17,7 +17,7 @@ from admission.api.shapes import (
     Tolerations,
     map_by,
 )
-from admission.api.topology import DelayedRequest, TopologyAssignment
+from admission.api.topology_assignment import DelayedRequest, TopologyAssignment
 
 GateName = Annotated[str, Field(min_length=1, max_length=63)]
 

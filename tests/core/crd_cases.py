@@ -3,6 +3,7 @@
 from copy import deepcopy
 from typing import Any, NamedTuple
 
+from admission.api.rules import HOSTNAME
 from admission.model.kinds import KINDS
 
 Object = dict[str, Any]
@@ -37,6 +38,18 @@ VALID: dict[str, Object] = {
     "Workload": of("Workload", spec={"podSets": [POD_SET], "queueName": "main"}),
     "AdmissionCheck": of("AdmissionCheck", spec={"controllerName": "example.com/budget"}),
     "WorkloadPriorityClass": of("WorkloadPriorityClass", value=100, description="urgent"),
+    "Topology": of("Topology", spec={"levels": [{"nodeLabel": "example.com/rack"}, {"nodeLabel": HOSTNAME}]}),
+    "ProvisioningRequestConfig": of(
+        "ProvisioningRequestConfig",
+        spec={
+            "provisioningClassName": "check-capacity.autoscaling.x-k8s.io",
+            "parameters": {"ValidUntilSeconds": "60"},
+            "managedResources": ["nvidia.com/gpu"],
+            "podSetUpdates": {
+                "nodeSelector": [{"key": "example.com/pool", "valueFromProvisioningClassDetail": "PoolName"}]
+            },
+        },
+    ),
 }
 
 
@@ -143,6 +156,20 @@ ON_CREATE = [
         "spec: Invalid value: at least one nodeLabel is required when topology is set",
     ),
     Refusal(of("AdmissionCheck", spec={}), "spec.controllerName: Required value"),
+    Refusal(of("Topology", spec={"levels": []}), "spec.levels: Invalid value: 0: spec.levels in body should have"),
+    Refusal(
+        of("Topology", spec={"levels": [{"nodeLabel": "rack"}, {"nodeLabel": "rack"}]}),
+        "spec.levels: Invalid value: must be unique",
+    ),
+    Refusal(
+        of("Topology", spec={"levels": [{"nodeLabel": HOSTNAME}, {"nodeLabel": "rack"}]}),
+        "spec.levels: Invalid value: the kubernetes.io/hostname label can only be used at the lowest level",
+    ),
+    Refusal(of("ProvisioningRequestConfig", spec={}), "spec.provisioningClassName: Required value"),
+    Refusal(
+        of("ProvisioningRequestConfig", spec={"provisioningClassName": "a", "podSetMergePolicy": "Never"}),
+        'spec.podSetMergePolicy: Unsupported value: "Never"',
+    ),
     Refusal(of("WorkloadPriorityClass"), "value: Required value"),
     Refusal(of("WorkloadPriorityClass", value=2**31), f"value: Invalid value: {2**31}: value in body should be less"),
     Refusal(_workload(podSets=[]), "spec.podSets: Invalid value: 0: spec.podSets in body should have at least 1 items"),
@@ -173,6 +200,11 @@ _CLASS = {"group": "kueue.x-k8s.io", "kind": "WorkloadPriorityClass", "name": "h
 _POD_CLASS = {"group": "scheduling.k8s.io", "kind": "PriorityClass", "name": "high"}
 
 ON_UPDATE = [
+    Refusal(
+        of("Topology", spec={"levels": [{"nodeLabel": "rack"}]}),
+        "spec.levels: Invalid value: field is immutable",
+        VALID["Topology"],
+    ),
     Refusal(
         of("LocalQueue", spec={"clusterQueue": "other"}),
         'spec.clusterQueue: Invalid value: "other": field is immutable',

@@ -85,6 +85,8 @@ def test_all_kinds_of_the_group_are_served() -> None:
             ["ClusterQueue", "Pending Workloads", "Admitted Workloads"],
             True,
         ),
+        ("ProvisioningRequestConfig", "Cluster", ["prc"], [], False),
+        ("Topology", "Cluster", ["topo"], [], False),
         ("ResourceFlavor", "Cluster", ["flavor", "flavors", "rf"], [], False),
         ("WorkloadPriorityClass", "Cluster", ["wpc"], ["Value"], False),
         (
