@@ -57,6 +57,11 @@ def amount(resource: str, text: str | int | float) -> int:
     return -((-value.numerator) // value.denominator)
 
 
+def in_base_units(resource: str, units: int) -> float:
+    """For metrics: cores, bytes, pieces."""
+    return units / 1000 if resource == "cpu" else float(units)
+
+
 def text(resource: str, units: int) -> str:
     """The canonical quantity for so many units of `resource`, as Kubernetes would print it."""
     if resource == "cpu":

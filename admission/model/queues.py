@@ -112,6 +112,7 @@ class LocalQueue:
     deleting: bool = False
     stop_policy: str = "None"
     weight: Fraction = Fraction(1)  # fairSharing.weight; counts in admission fair sharing
+    labels: Mapping[str, str] = field(default_factory=dict)  # choose which LocalQueues have metrics of their own
     status: QueueStatus = QueueStatus()
 
     @property

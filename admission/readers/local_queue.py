@@ -25,5 +25,6 @@ def read_local_queue(wire: Mapping[str, Any]) -> LocalQueue:
         deleting=meta.deleting,
         stop_policy=choice(spec.get("stopPolicy"), *STOP_POLICIES),
         weight=read_weight(spec),
+        labels=meta.labels,
         status=read_queue_status(wire.get("status")),
     )

@@ -23,6 +23,7 @@ class Estate:
         self.waiting: dict[WorkloadKey, Waiting] = {}
         self.ousted: dict[WorkloadKey, WorkloadKey] = {}  # victim -> for whom it had to leave
         self.era = 0
+        self.attempts = [0, 0]  # cycles so far that admitted nobody, and those that did
         self._active: dict[str, ClusterQueue] | None = None
         self._members: dict[Node, list[Queue]] = {}
 

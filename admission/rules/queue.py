@@ -5,7 +5,7 @@ without being looked at, workloads that ask for the same as one that just failed
 """
 
 from bisect import bisect_left, insort
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from operator import attrgetter
@@ -95,6 +95,7 @@ class Queue:
         "_failed",
         "_firsts",
         "_groups",
+        "_idle",
         "active",
         "cycles",
         "everyone",
@@ -102,6 +103,7 @@ class Queue:
         "menu",
         "name",
         "prospects",
+        "skips",
         "spec",
         "sticky",
     )
@@ -119,6 +121,8 @@ class Queue:
         self._groups: dict[int, Group] = {}
         self._failed: dict[int, None] = {}  # groups with an answer for all
         self._aside: dict[WorkloadKey, Waiting] = {}  # parked by themselves, in no group
+        self._idle = 0  # members of groups with an answer for all
+        self.skips: int | None = None  # preemptions put off in its last cycle with one; None: it never had one
         # Heap of (rank of the first, group) with an entry for each group that has not failed, and outdated ones.
         self._firsts: list[tuple[Rank, int]] = []
 
@@ -182,7 +186,10 @@ class Queue:
 
     def fail(self, waiting: Waiting, answer: Hold) -> None:
         """Sets it aside with all its kin, newcomers included."""
-        self._groups[waiting.kin].failed = answer
+        group = self._groups[waiting.kin]
+        if group.failed is None:
+            self._idle += len(group.members)
+        group.failed = answer
         self._failed[waiting.kin] = None
         waiting.forget()
 
@@ -196,6 +203,7 @@ class Queue:
             else:
                 del self._groups[kin]
         self._failed.clear()
+        self._idle = 0
         allowed: dict[str, bool] = {}
         for waiting in list(self._aside.values()):
             namespace = waiting.workload.namespace
@@ -215,6 +223,29 @@ class Queue:
             return waiting.hold
         failed = self._groups[waiting.kin].failed
         return failed and Hold(waiting.key, failed.reason, failed.message, parked=True)
+
+    @property
+    def aside(self) -> int:
+        """How many are parked."""
+        return self._idle + len(self._aside)
+
+    def kinds(self) -> tuple[int, int]:
+        """Groups of kin, and those of them with an answer for all."""
+        return len(self._groups), len(self._failed)
+
+    def by_kind(self) -> Iterator[tuple[Workload, int]]:
+        """One of each kind that waits, with how many there are."""
+        for group in self._groups.values():
+            if group.members:
+                yield group.members[0].workload, len(group.members)
+        for waiting in self._aside.values():
+            yield waiting.workload, 1
+
+    def set_aside(self) -> Iterator[Waiting]:
+        """Those who are parked, kin together."""
+        for kin in self._failed:
+            yield from self._groups[kin].members
+        yield from self._aside.values()
 
     def position(self, waiting: Waiting) -> int:
         """0 is the head; ready and parked alike."""
@@ -237,7 +268,9 @@ class Queue:
         if group is None:
             group = self._groups[kin] = Group()
         insort(group.members, waiting, key=_RANK)
-        if group.failed is None and group.members[0] is waiting:
+        if group.failed is not None:
+            self._idle += 1
+        elif group.members[0] is waiting:
             heappush(self._firsts, (waiting.rank, kin))
 
     def _fall_out(self, waiting: Waiting) -> None:
@@ -245,6 +278,7 @@ class Queue:
         first = group.members[0] is waiting
         _take_out(group.members, waiting)
         if group.failed is not None:
+            self._idle -= 1
             return  # newcomers of its kin have failed, too, until the next waking
         if not group.members:
             del self._groups[waiting.kin]

@@ -53,6 +53,8 @@ class Rounds:
                 nominations.append(nomination)
         played = play(self._estate, nominations, budget, self._spent)
         self._spent += played.cost
+        if nominations:
+            self._estate.attempts[any(verdict.step == cycle.ADMIT for verdict in played.verdicts)] += 1
         moved = False
         for verdict in played.verdicts:
             if verdict.step == cycle.ADMIT:
@@ -99,6 +101,7 @@ class Rounds:
             self._decisions.append(Preempt(waiting.key, verdict.newly))
         if not nomination.queue.strict:
             nomination.queue.sticky = waiting
+        nomination.queue.skips = 0
         waiting.scanned = None
         waiting.memo = None if verdict.newly else nomination
         victims = tuple([victim.workload for victim in nomination.victims])
@@ -109,6 +112,8 @@ class Rounds:
         nomination = verdict.nomination
         waiting, queue = nomination.waiting, nomination.queue
         step = verdict.step
+        if step == cycle.SKIPPED and nomination.victims:
+            queue.skips = 1
         # A skipped head retries all flavors: others of the cycle were in its way, not its flavor.
         fresh = waiting.scanned is None
         waiting.scanned = None if step == cycle.SKIPPED else scanned(self._estate, nomination)

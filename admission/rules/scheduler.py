@@ -47,6 +47,17 @@ class Scheduler:
         """By name, also those that are only named by who waits."""
         return self._estate.queues
 
+    @property
+    def active(self) -> Mapping[str, ClusterQueue]:
+        """The queues that may admit."""
+        return self._estate.active
+
+    @property
+    def attempts(self) -> tuple[int, int]:
+        """Cycles so far that looked at somebody: admitting nobody, admitting."""
+        fruitless, successful = self._estate.attempts
+        return fruitless, successful
+
     # -- what people configure -------------------------------------------------------------------------------------
 
     def put_namespace(self, namespace: Namespace) -> None:

@@ -38,6 +38,7 @@ class Intake:
         look_at: Callable[[Ref], None],
     ) -> None:
         self.now = 0.0
+        self.witness: Callable[[Workload | None, Workload | None], None] | None = None
         self._objects = objects
         self._scheduler = scheduler
         self._workloads = workloads
@@ -164,9 +165,11 @@ class Intake:
 
     def _workload(self, key: WorkloadKey, value: Workload | None) -> None:
         slot = self._objects.workloads.get(key)
-        before = slot.current if slot is not None else None
+        before, known = (slot.current, slot.observed) if slot is not None else (None, None)
         if not _put_slot(self._objects.workloads, key, value):
             return
+        if self.witness is not None:
+            self.witness(known, value)
         self.moved(key, before)
 
     def moved(self, key: WorkloadKey, before: Workload | None) -> None:

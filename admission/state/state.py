@@ -1,7 +1,7 @@
 """The state machine itself: see the package's docstring for how it is driven."""
 
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from admission.model.configuration import DEFAULTS, Configuration
@@ -67,6 +67,10 @@ class State:
 
     # --- inputs
 
+    def tell(self, witness: Callable[[Workload | None, Workload | None], None]) -> None:
+        """From now on `witness` hears, once, of every certain change of a Workload: as it was, as it is."""
+        self._intake.witness = witness
+
     def configure(self, configuration: Configuration) -> None:
         """Settings from now on; every job is judged by them again."""
         self.objects.configuration = configuration
@@ -121,7 +125,10 @@ class State:
         before, effect = slot.current, slot.flight.effect
         match outcome.result:
             case "ok":
+                known = slot.observed
                 slot.confirm(outcome.resource_version)
+                if self._intake.witness is not None and ref.kind == "Workload" and slot.observed is not known:
+                    self._intake.witness(known, slot.observed)
             case "conflict" | "unknown" | "gone" if ref.kind in IN_ORDER:
                 slot.deny(stale=outcome.result != "unknown")
             case "unknown":

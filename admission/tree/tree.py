@@ -103,6 +103,10 @@ class Tree:
         """A cohort, declared or merely named by others."""
         return self._forest.cohorts.get(name)
 
+    def roots(self) -> list[Node]:
+        """Every cohort without a parent that counts."""
+        return [node for node in self._forest.cohorts.values() if node.parent is None]
+
     def queues_below(self, root: Node) -> list[str]:
         """Names of all queues in the subtree, sorted."""
         if root.is_queue:
