@@ -1,7 +1,5 @@
 """From a request at a path to its answer: gathers what the rules need, never judges itself."""
 
-from collections.abc import Callable, Mapping
-
 from admission.answers.hooks import BY_PATH
 from admission.answers.request import Answer, Request, View
 from admission.api.documents import Document, Unreadable
@@ -9,19 +7,13 @@ from admission.api.field_errors import FieldError
 from admission.stamping.ancestors import NestedTooDeeply
 from admission.stamping.finalizer import stamp_finalizer
 from admission.stamping.job import DEFAULT_LOCAL_QUEUE, Surroundings, keep_held, stamp_job
+from admission.stamping.workload import stamp_workload
 from admission.validation.cluster_queue import check_cluster_queue
 from admission.validation.cohort import check_cohort
 from admission.validation.job import check_job
 from admission.validation.resource_flavor import check_resource_flavor
-from admission.validation.workload import check_workload
-
-Check = Callable[[Document, Document | None], list[FieldError]]
-_CHECKS: Mapping[str, Check] = {
-    "ClusterQueue": check_cluster_queue,
-    "Cohort": check_cohort,
-    "ResourceFlavor": check_resource_flavor,
-    "Workload": check_workload,
-}
+from admission.validation.unchanged import unchanged
+from admission.validation.workload import check_workload, warnings_of
 
 
 def answer(path: str, request: Request, view: View) -> Answer:
@@ -42,6 +34,8 @@ def answer(path: str, request: Request, view: View) -> Answer:
 
 
 def _mutate(kind: str, document: Document, request: Request, view: View) -> Answer:
+    if kind == "Workload":
+        return Answer(patch=stamp_workload(document, view.configuration.gates))
     if kind != "Job":
         return Answer(patch=stamp_finalizer(document)) if request.operation == "CREATE" else Answer()
     around = _surroundings(request, view)
@@ -53,10 +47,22 @@ def _mutate(kind: str, document: Document, request: Request, view: View) -> Answ
 
 
 def _validate(kind: str, document: Document, request: Request, view: View) -> Answer:
-    if kind == "Job":
-        has_default = view.local_queue(request.namespace, DEFAULT_LOCAL_QUEUE) is not None
-        return _refused_if(check_job(document, request.old_object, has_default))
-    return _refused_if(_CHECKS[kind](document, request.old_object))
+    before, gates = request.old_object, view.configuration.gates
+    match kind:
+        case "Job":
+            has_default = view.local_queue(request.namespace, DEFAULT_LOCAL_QUEUE) is not None
+            return _refused_if(check_job(document, before, has_default, gates["AdmissionGatedBy"]))
+        case "Workload":
+            warnings = () if request.subresource else warnings_of(document)
+            return _refused_if(check_workload(document, before, gates), warnings)
+        case _ if before is not None and unchanged(document, before, "spec"):
+            return Answer()  # labels, finalizers, status: they must pass however wrong the spec of old is
+        case "ClusterQueue":
+            return _refused_if(check_cluster_queue(document, before, gates))
+        case "Cohort":
+            return _refused_if(check_cohort(document, before))
+        case _:
+            return _refused_if(check_resource_flavor(document, before))
 
 
 def _surroundings(request: Request, view: View) -> Surroundings:
@@ -70,9 +76,9 @@ def _surroundings(request: Request, view: View) -> Surroundings:
     )
 
 
-def _refused_if(errors: list[FieldError]) -> Answer:
+def _refused_if(errors: list[FieldError], warnings: tuple[str, ...] = ()) -> Answer:
     """All complaints at once, as Kubernetes aggregates them."""
     if not errors:
-        return Answer()
+        return Answer(warnings=warnings)
     said = list(dict.fromkeys(str(error) for error in errors))
     return Answer(False, said[0] if len(said) == 1 else f"[{', '.join(said)}]", code=403)

@@ -26,6 +26,10 @@ _SYSTEM = ("kube-node-lease", "kube-public", "kube-system")
 
 _LABELS = "(has({0}.metadata.labels) ? {0}.metadata.labels : {{}})"
 _ANNOTATIONS = "(has({0}.metadata.annotations) ? {0}.metadata.annotations : {{}})"
+_NEAR = (
+    "has({0}.spec.template.metadata) && has({0}.spec.template.metadata.annotations) && "
+    "{0}.spec.template.metadata.annotations.exists(name, name.startsWith('kueue.x-k8s.io/podset-'))"
+)
 _PODS = "[{0}.spec.parallelism, has({0}.spec.completions) ? {0}.spec.completions : -1]"
 _SUSPENDED = "(has({0}.spec.suspend) && {0}.spec.suspend)"
 _CREATES = "request.operation == 'CREATE'"
@@ -52,6 +56,7 @@ _JOB_CHANGED: Condition = (
         (
             _CREATES,
             *(f"{part.format('object')} != {part.format('oldObject')}" for part in (_LABELS, _ANNOTATIONS, _PODS)),
+            f"({_NEAR.format('object')})",
         )
     ),
 )
@@ -109,10 +114,12 @@ def _configuration(verb: str, name: str, webhooks: list[dict[str, Any]]) -> dict
     }
 
 
-def _queue_entries(hook: Hook, client: ClientConfig, _: Configuration) -> list[dict[str, Any]]:
+def _queue_entries(hook: Hook, client: ClientConfig, configuration: Configuration) -> list[dict[str, Any]]:
     if hook.group == "batch":
         return []
     if hook.verb == "mutate":
+        if hook.kind == "Workload" and configuration.gates["PartialAdmission"]:
+            return []  # it would have nothing to do
         return [_entry(hook, client, ())]
     return [_entry(hook, client, (_ALIVE, _WORKLOAD_CHANGED if hook.kind == "Workload" else _SPEC_CHANGED))]
 

@@ -32,6 +32,7 @@ _KUEUE, _V = "kueue.x-k8s.io", "v1beta2"
 HOOKS: tuple[Hook, ...] = (
     _hook("mutate", "ClusterQueue", _KUEUE, _V, ("clusterqueues",), ("CREATE",)),
     _hook("mutate", "ResourceFlavor", _KUEUE, _V, ("resourceflavors",), ("CREATE",)),
+    _hook("mutate", "Workload", _KUEUE, _V, ("workloads",), ("CREATE",)),
     _hook("mutate", "Job", "batch", "v1", ("jobs",), ("CREATE", "UPDATE")),
     _hook("validate", "ClusterQueue", _KUEUE, _V, ("clusterqueues",), ("CREATE", "UPDATE")),
     _hook("validate", "Cohort", _KUEUE, _V, ("cohorts",), ("CREATE", "UPDATE")),

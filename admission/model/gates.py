@@ -77,3 +77,6 @@ class Gates:
     def __repr__(self) -> str:
         changed = {name: on for name, on in self._on.items() if KEPT[name] != on}
         return f"Gates({changed})"
+
+
+DEFAULTS = Gates()

@@ -1,4 +1,4 @@
-"""JSON Patch operations (RFC 6902) that only add: what a rule does not know, it cannot lose."""
+"""JSON Patch operations (RFC 6902) on single fields: what a rule does not know, it cannot lose."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -23,6 +23,11 @@ def append(list_path: tuple[str, ...], existing: tuple[str, ...] | None, value: 
     if existing is None:
         return set_field(list_path, [value])
     return set_field((*list_path, "-"), value)
+
+
+def remove(path: tuple[str, ...]) -> PatchOperation:
+    """Takes away a member or an entry that is there."""
+    return {"op": "remove", "path": pointer(path)}
 
 
 def pointer(path: tuple[str, ...]) -> str:

@@ -4,6 +4,7 @@ import msgspec
 
 from admission.api.documents import Document, view
 from admission.api.field_errors import FieldError, invalid, unsupported
+from admission.model.gates import DEFAULTS, Gates
 from admission.validation.quotas import FairSharing, Group, Rules, check_groups, check_totals, check_weight
 from admission.validation.syntax import IMMUTABLE, labels, selector_rule
 
@@ -72,7 +73,7 @@ class _ClusterQueue(msgspec.Struct):
     spec: _Spec = msgspec.field(default_factory=_Spec)
 
 
-def check_cluster_queue(document: Document, before: Document | None) -> list[FieldError]:
+def check_cluster_queue(document: Document, before: Document | None, gates: Gates = DEFAULTS) -> list[FieldError]:
     """All that is wrong with it, in the order of its fields. Raises Unreadable."""
     queue = view(document, _ClusterQueue)
     if queue.metadata.deletion_timestamp is not None:  # its finalizer must be able to go
@@ -88,7 +89,11 @@ def check_cluster_queue(document: Document, before: Document | None) -> list[Fie
         *_fungibility("spec.flavorFungibility", spec.flavor_fungibility),
         *check_weight("spec.fairSharing", spec.fair_sharing),
         *check_totals(path, groups),
-        *_on_flavors("spec.admissionChecksStrategy.admissionChecks", spec, old),
+        *_on_flavors(
+            "spec.admissionChecksStrategy.admissionChecks",
+            spec,
+            None if gates["RejectUpdatesToCQWithInvalidOnFlavors"] else old,
+        ),
         *_immutable(spec, old),
     ]
 
@@ -126,7 +131,8 @@ def _fungibility(path: str, fungibility: _Fungibility | None) -> list[FieldError
 def _on_flavors(path: str, spec: _Spec, old: _Spec | None) -> list[FieldError]:
     """A check on a flavor that the queue lacks would silently never run.
 
-    Queues that were already wrong can still be edited elsewhere: an untouched check passes while the flavors stay.
+    Queues that were already wrong can still be edited elsewhere: compared with `old`, an untouched check passes while
+    the flavors stay.
     """
     flavors = spec.flavors
     untouched: dict[str, set[str]] = {}

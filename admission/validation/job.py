@@ -8,24 +8,29 @@ from admission.api.documents import Document, view
 from admission.api.field_errors import FieldError, forbidden, invalid, key
 from admission.model.names import (
     COMPLETIONS_EQUAL_PARALLELISM,
+    ELASTIC_JOB,
     MAX_EXEC_TIME,
     MIN_PARALLELISM,
     PREBUILT_WORKLOAD,
+    PREFERRED_TOPOLOGY,
     PRIORITY_CLASS,
     QUEUE_NAME,
+    REQUIRED_TOPOLOGY,
     STOPPING,
 )
 from admission.validation.gates import check_gates
-from admission.validation.syntax import IMMUTABLE, subdomain_faults
+from admission.validation.syntax import IMMUTABLE, is_bool, is_true, subdomain_faults
+from admission.validation.topology_annotations import check_topology_annotations
 
 _QUEUE = key("metadata.labels", QUEUE_NAME)
 _MAX_EXEC = key("metadata.labels", MAX_EXEC_TIME)
 _PRIORITY = key("metadata.labels", PRIORITY_CLASS)
 _MIN_PARALLELISM = key("metadata.annotations", MIN_PARALLELISM)
 _SYNC = key("metadata.annotations", COMPLETIONS_EQUAL_PARALLELISM)
+_ELASTIC = key("metadata.annotations", ELASTIC_JOB)
+_TEMPLATE = "spec.template.metadata.annotations"
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,18}").fullmatch  # what fits an int64 however it is spelled
-_TRUE, _FALSE = ("1", "t", "T", "TRUE", "true", "True"), ("0", "f", "F", "FALSE", "false", "False")
 
 
 class _Metadata(msgspec.Struct, rename="camel"):
@@ -34,8 +39,17 @@ class _Metadata(msgspec.Struct, rename="camel"):
     deletion_timestamp: str | None = None
 
 
+class _TemplateMetadata(msgspec.Struct):
+    annotations: dict[str, str] | None = None
+
+
+class _Template(msgspec.Struct):
+    metadata: _TemplateMetadata | None = None
+
+
 class _Spec(msgspec.Struct, rename="camel"):
     suspend: bool | None = None
+    template: _Template | None = None
     parallelism: int | None = None
     completions: int | None = None
     completion_mode: str | None = None
@@ -76,20 +90,34 @@ class _Job(msgspec.Struct):
 
     @property
     def syncs_completions(self) -> bool:
-        return self.annotation(COMPLETIONS_EQUAL_PARALLELISM) in _TRUE
+        return is_true(self.annotation(COMPLETIONS_EQUAL_PARALLELISM))
+
+    @property
+    def elastic(self) -> bool:
+        return self.annotation(ELASTIC_JOB) == "true"
+
+    @property
+    def template_annotations(self) -> dict[str, str] | None:
+        template = self.spec.template
+        return template.metadata.annotations if template and template.metadata else None
 
 
-def check_job(document: Document, before: Document | None, has_default_queue: bool) -> list[FieldError]:
-    """`has_default_queue`: a LocalQueue `default` exists in its namespace. Raises Unreadable."""
+def check_job(
+    document: Document, before: Document | None, has_default_queue: bool, gated: bool = True
+) -> list[FieldError]:
+    """`has_default_queue`: a LocalQueue `default` exists in its namespace. `gated`: admission gates are in use.
+
+    Raises Unreadable.
+    """
     job = view(document, _Job)
     if job.metadata.deletion_timestamp is not None:
         return []
     errors = [*_names(job), *_max_exec(job)]
     if before is None:
-        gates = check_gates(job.metadata.annotations)
-        return [*errors, *gates, *_min_parallelism(job), *_sync_completions(job)]
+        gates = check_gates(job.metadata.annotations) if gated else []
+        return [*errors, *gates, *_min_parallelism(job), *_sync_completions(job), *_topology(job)]
     old = view(before, _Job)
-    gates = check_gates(job.metadata.annotations, old.metadata.annotations, created=False)
+    gates = check_gates(job.metadata.annotations, old.metadata.annotations, created=False) if gated else []
     changed = job.annotation(MIN_PARALLELISM) != old.annotation(MIN_PARALLELISM)
     return [
         *errors,
@@ -98,8 +126,10 @@ def check_job(document: Document, before: Document | None, has_default_queue: bo
         *_queue_update(job, old, has_default_queue),
         *_while_running(job, old),
         *_priority_update(job, old),
+        *_elastic_update(job, old),
         *gates,
         *_partial_update(job, old),
+        *_topology(job),
     ]
 
 
@@ -126,19 +156,24 @@ def _min_parallelism(job: _Job) -> list[FieldError]:
     value = job.annotation(MIN_PARALLELISM)
     if value is None:
         return []
+    errors = []
     if not _INTEGER(value):
-        return [invalid(_MIN_PARALLELISM, value, f'strconv.Atoi: parsing "{value}": invalid syntax')]
-    if not 0 < int(value) < job.pods:
-        return [invalid(_MIN_PARALLELISM, int(value), f"should be between 0 and {job.pods - 1}")]
-    return []
+        errors.append(invalid(_MIN_PARALLELISM, value, f'strconv.Atoi: parsing "{value}": invalid syntax'))
+    elif not 0 < int(value) < job.pods:
+        errors.append(invalid(_MIN_PARALLELISM, int(value), f"should be between 0 and {job.pods - 1}"))
+    if job.elastic:
+        errors.append(invalid(_MIN_PARALLELISM, value, "partial admission and elastic job cannot be used together"))
+    return errors
 
 
 def _sync_completions(job: _Job) -> list[FieldError]:
     value = job.annotation(COMPLETIONS_EQUAL_PARALLELISM)
-    if value is None or value in _FALSE:
+    if value is None:
         return []
-    if value not in _TRUE:
+    if not is_bool(value):
         return [invalid(_SYNC, value, f'strconv.ParseBool: parsing "{value}": invalid syntax')]
+    if not is_true(value):
+        return []
     errors = []
     if job.spec.completion_mode in (None, "NonIndexed"):
         errors.append(invalid(_SYNC, value, "should not be enabled for NonIndexed jobs"))
@@ -161,7 +196,7 @@ def _queue_update(job: _Job, old: _Job, has_default_queue: bool) -> list[FieldEr
 
 def _while_running(job: _Job, old: _Job) -> list[FieldError]:
     errors = []
-    if not job.suspended and job.prebuilt != old.prebuilt:
+    if not job.suspended and not old.elastic and job.prebuilt != old.prebuilt:
         errors.append(invalid(job.prebuilt_path, job.prebuilt, IMMUTABLE))
     if not (job.suspended and old.suspended) and job.label(MAX_EXEC_TIME) != old.label(MAX_EXEC_TIME):
         errors.append(invalid(_MAX_EXEC, job.label(MAX_EXEC_TIME), IMMUTABLE))
@@ -176,6 +211,21 @@ def _priority_update(job: _Job, old: _Job) -> list[FieldError]:
         return [invalid(_PRIORITY, priority, why)]
     if before and not priority:
         return [invalid(_PRIORITY, "", "WorkloadPriorityClass cannot be removed from a workload")]
+    return []
+
+
+def _elastic_update(job: _Job, old: _Job) -> list[FieldError]:
+    return [] if job.elastic == old.elastic else [invalid(_ELASTIC, job.elastic, IMMUTABLE)]
+
+
+def _topology(job: _Job) -> list[FieldError]:
+    """An elastic job grows wherever there is room, so it cannot ask to stay together."""
+    found = job.template_annotations
+    if errors := check_topology_annotations(_TEMPLATE, found, job.pods):
+        return errors
+    for name, word in ((REQUIRED_TOPOLOGY, "required"), (PREFERRED_TOPOLOGY, "preferred")):
+        if job.elastic and name in (found or {}):
+            return [forbidden(f"{_TEMPLATE}.{name}", f"{word} topology is not supported with elastic jobs")]
     return []
 
 

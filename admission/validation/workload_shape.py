@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from admission.model.names import QUOTA_RESERVED
+from admission.model.names import ELASTIC_JOB, QUOTA_RESERVED
 from admission.validation.quotas import Number
 
 Quantities = dict[str, Number]
@@ -41,6 +41,7 @@ class SliceConstraint(msgspec.Struct):
 
 
 class TopologyRequest(msgspec.Struct, rename="camel"):
+    sub_group_count: int | None = None
     pod_set_slice_required_topology: str | None = None
     pod_set_slice_size: int | None = None
     podset_slice_required_topology_constraints: list[SliceConstraint] | None = None
@@ -118,6 +119,14 @@ class Workload(msgspec.Struct):
     @property
     def reserved(self) -> bool:
         return any(c.type == QUOTA_RESERVED and c.status == "True" for c in self.status.conditions or ())
+
+    def annotation(self, name: str) -> str | None:
+        return (self.metadata.annotations or {}).get(name)
+
+    @property
+    def elastic(self) -> bool:
+        """Of a job that may change its size while it runs."""
+        return self.annotation(ELASTIC_JOB) == "true"
 
     @property
     def pod_sets(self) -> list[PodSet]:

@@ -7,6 +7,7 @@ import pytest
 
 from admission.answers import HOOKS, by_service, by_url, hooks_for, webhook_configurations
 from admission.model.configuration import DEFAULTS, Configuration
+from admission.model.gates import Gates
 
 
 def _webhooks(configuration: Configuration = DEFAULTS) -> dict[str, dict[str, Any]]:
@@ -30,6 +31,7 @@ def test_paths_and_names_are_kueues() -> None:
     assert {hook.path: hook.name for hook in HOOKS} == {
         "/mutate-kueue-x-k8s-io-v1beta2-clusterqueue": "mclusterqueue.kb.io",
         "/mutate-kueue-x-k8s-io-v1beta2-resourceflavor": "mresourceflavor.kb.io",
+        "/mutate-kueue-x-k8s-io-v1beta2-workload": "mworkload.kb.io",
         "/mutate-batch-v1-job": "mjob.kb.io",
         "/validate-kueue-x-k8s-io-v1beta2-clusterqueue": "vclusterqueue.kb.io",
         "/validate-kueue-x-k8s-io-v1beta2-cohort": "vcohort.kb.io",
@@ -66,6 +68,12 @@ def test_names_are_unique_and_trust_the_given_authority() -> None:
     names = [webhook["name"] for manifest in made for webhook in manifest["webhooks"]]
     assert len(names) == len(set(names)) == 9
     assert {webhook["clientConfig"]["caBundle"] for webhook in _webhooks().values()} == {"Q0E="}
+
+
+def test_new_workloads_only_pass_a_mutating_webhook_that_has_something_to_do() -> None:
+    assert "mworkload.kb.io" not in _webhooks()
+    whole = replace(DEFAULTS, gates=Gates({"PartialAdmission": False}))
+    assert _webhooks(whole)["mworkload.kb.io"]["rules"][0]["operations"] == ["CREATE"]
 
 
 def test_which_webhooks_a_write_passes() -> None:
