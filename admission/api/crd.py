@@ -1,6 +1,9 @@
-"""Our kinds as the API server serves them: scope, short names, columns and schema in one CustomResourceDefinition."""
+"""Our kinds as the API server serves them: scope, short names, columns and schemas in one CustomResourceDefinition.
 
-from collections.abc import Iterable
+v1beta2 is what is stored. v1beta1 is served beside it; the kinds whose fields differ need a webhook for that.
+"""
+
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -16,19 +19,26 @@ from admission.api.provisioning_request_config import ProvisioningRequestConfig
 from admission.api.resource_flavor import ResourceFlavor
 from admission.api.structural import structural
 from admission.api.topology import Topology
+from admission.api.v1beta1 import VERSION as OLDER
+from admission.api.v1beta1 import WARNING, older
 from admission.api.workload import Workload
-from admission.model.kinds import KINDS
+from admission.model.kinds import KINDS, KUEUE
+
+STORED = "v1beta2"
+VERSIONS = (STORED, OLDER)
+CONVERT_PATH = "/convert"  # of the webhooks; Kueue's
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column of `kubectl get`; `wide` ones only with `-o wide`."""
+    """One column of `kubectl get`; `wide` ones only with `-o wide`. `older_path`: in v1beta1, where it is another."""
 
     name: str
     path: str
     description: str
     type: str = "string"
     wide: bool = False
+    older_path: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +47,8 @@ class Served:
     short_names: tuple[str, ...]
     columns: tuple[Column, ...] = ()
     status: bool = True
-    selectable: tuple[str, ...] = ()  # JSON paths for `--field-selector`
+    selectable: tuple[str, ...] = ()  # JSON paths for `--field-selector`, in v1beta2
+    converted: bool = False  # by a webhook; the other kinds have the same fields in both versions
 
 
 _PENDING = Column("Pending Workloads", ".status.pendingWorkloads", "Workloads that wait for quota", "integer")
@@ -54,13 +65,14 @@ SERVED: dict[str, Served] = {
         ClusterQueue,
         ("cq",),
         (
-            Column("Cohort", ".spec.cohortName", "The cohort that the queue belongs to"),
+            Column("Cohort", ".spec.cohortName", "The cohort that the queue belongs to", older_path=".spec.cohort"),
             Column("Strategy", ".spec.queueingStrategy", "How pending workloads are ordered", wide=True),
             _PENDING,
             Column("Admitted Workloads", *_ADMITTED, wide=True),
         ),
+        converted=True,
     ),
-    "Cohort": Served(Cohort, ("co",)),
+    "Cohort": Served(Cohort, ("co",), converted=True),
     "LocalQueue": Served(
         LocalQueue,
         ("queue", "queues", "lq"),
@@ -69,6 +81,7 @@ SERVED: dict[str, Served] = {
             _PENDING,
             Column("Admitted Workloads", *_ADMITTED),
         ),
+        converted=True,
     ),
     "ProvisioningRequestConfig": Served(ProvisioningRequestConfig, ("prc",), status=False),
     "ResourceFlavor": Served(ResourceFlavor, ("flavor", "flavors", "rf"), status=False),
@@ -84,6 +97,7 @@ SERVED: dict[str, Served] = {
             Column("Age", ".metadata.creationTimestamp", "How long ago it was created", "date"),
         ),
         selectable=(".status.admission.clusterQueue",),
+        converted=True,
     ),
     "WorkloadPriorityClass": Served(
         WorkloadPriorityClass,
@@ -95,54 +109,79 @@ SERVED: dict[str, Served] = {
 
 
 @cache
-def schema_of(kind: str) -> dict[str, Any]:
-    """The structural schema of one of our kinds. KeyError for any other. Shared: not to be changed."""
-    return structural(SERVED[kind].model)
+def schema_of(kind: str, version: str = STORED) -> dict[str, Any]:
+    """The structural schema of one of our kinds. KeyError for any other, or another version. Shared: not to be
+    changed."""
+    if version == OLDER:
+        return older(kind, schema_of(kind))
+    return {STORED: structural(SERVED[kind].model)}[version]
 
 
-def definition(kind: str) -> dict[str, Any]:
-    """The CustomResourceDefinition of one of our kinds, as a manifest."""
+def definition(kind: str, converter: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """The CustomResourceDefinition of one of our kinds, as a manifest.
+
+    `converter`: the clientConfig of the webhooks at CONVERT_PATH. Without one, kinds that need it are served as
+    v1beta2 only: the API server would take an older object for a new one and drop the fields that it does not know.
+    """
     served, described = SERVED[kind], KINDS[kind]
-    version: dict[str, Any] = {
-        "name": described.version,
-        "served": True,
-        "storage": True,
-        "schema": {"openAPIV3Schema": schema_of(kind)},
+    versions = [_version(kind, STORED)]
+    if converter is not None or not served.converted:
+        versions.append(_version(kind, OLDER))
+    spec = {
+        "group": described.group,
+        "names": {
+            "kind": kind,
+            "listKind": f"{kind}List",
+            "plural": described.plural,
+            "singular": kind.lower(),
+            "shortNames": list(served.short_names),
+        },
+        "scope": "Namespaced" if described.namespaced else "Cluster",
+        "versions": versions,
     }
-    if served.status:
-        version["subresources"] = {"status": {}}
-    if served.columns:
-        version["additionalPrinterColumns"] = [_column(column) for column in served.columns]
-    if served.selectable:
-        version["selectableFields"] = [{"jsonPath": path} for path in served.selectable]
+    if converter is not None and served.converted:
+        webhook = {"clientConfig": dict(converter), "conversionReviewVersions": ["v1"]}
+        spec["conversion"] = {"strategy": "Webhook", "webhook": webhook}
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
-        "metadata": {"name": f"{described.plural}.{described.group}"},
-        "spec": {
-            "group": described.group,
-            "names": {
-                "kind": kind,
-                "listKind": f"{kind}List",
-                "plural": described.plural,
-                "singular": kind.lower(),
-                "shortNames": list(served.short_names),
-            },
-            "scope": "Namespaced" if described.namespaced else "Cluster",
-            "versions": [version],
-        },
+        "metadata": {"name": crd_name(kind)},
+        "spec": spec,
     }
 
 
-def definitions() -> Iterable[dict[str, Any]]:
-    """All of them, by name."""
-    return (definition(kind) for kind in sorted(SERVED))
+def definitions(converter: Mapping[str, Any] | None = None) -> Iterable[dict[str, Any]]:
+    """All of them, by name. `converter`: see `definition`."""
+    return (definition(kind, converter) for kind in sorted(SERVED))
 
 
-def _column(column: Column) -> dict[str, Any]:
+def crd_name(kind: str) -> str:
+    """What the CustomResourceDefinition of a kind of ours is called."""
+    return f"{KINDS[kind].plural}.{KUEUE}"
+
+
+CONVERTED = tuple(kind for kind in sorted(SERVED) if SERVED[kind].converted)
+
+
+def _version(kind: str, version: str) -> dict[str, Any]:
+    served, is_stored = SERVED[kind], version == STORED
+    made: dict[str, Any] = {"name": version, "served": True, "storage": is_stored}
+    if not is_stored:
+        made |= {"deprecated": True, "deprecationWarning": WARNING}
+    made["schema"] = {"openAPIV3Schema": schema_of(kind, version)}
+    if served.status:
+        made["subresources"] = {"status": {}}
+    if served.columns:
+        made["additionalPrinterColumns"] = [_column(column, version) for column in served.columns]
+    if served.selectable and is_stored:
+        made["selectableFields"] = [{"jsonPath": path} for path in served.selectable]
+    return made
+
+
+def _column(column: Column, version: str) -> dict[str, Any]:
     shown: dict[str, Any] = {
         "name": column.name,
-        "jsonPath": column.path,
+        "jsonPath": column.older_path if version == OLDER and column.older_path else column.path,
         "type": column.type,
         "description": column.description,
     }

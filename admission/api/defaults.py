@@ -6,22 +6,22 @@ Works on the structural schema, as the API server does, so that both give the sa
 from collections.abc import Mapping
 from typing import Any
 
-from admission.api.crd import schema_of
+from admission.api.crd import STORED, schema_of
 
 Schema = Mapping[str, Any]
 
 _ROOT = ("apiVersion", "kind", "metadata")  # handled by the API server itself
 
 
-def with_defaults(kind: str, wire: Mapping[str, Any]) -> dict[str, Any]:
+def with_defaults(kind: str, wire: Mapping[str, Any], version: str = STORED) -> dict[str, Any]:
     """A copy with defaults filled in, and without nulls that the schema does not know. KeyError: not a kind of ours."""
-    filled: dict[str, Any] = _defaulted(schema_of(kind), wire)
+    filled: dict[str, Any] = _defaulted(schema_of(kind, version), wire)
     return filled
 
 
-def prune(kind: str, wire: Mapping[str, Any]) -> dict[str, Any]:
+def prune(kind: str, wire: Mapping[str, Any], version: str = STORED) -> dict[str, Any]:
     """A copy without the fields that the schema does not know. KeyError: not a kind of ours."""
-    schema = schema_of(kind)
+    schema = schema_of(kind, version)
     kept: dict[str, Any] = _pruned(schema, {name: value for name, value in wire.items() if name not in _ROOT})
     return {name: wire[name] for name in _ROOT if name in wire} | kept
 

@@ -46,12 +46,17 @@ def _limits(spec: Mapping[str, Any]) -> list[Any]:
     ]
 
 
-BORROWING_NEEDS_COHORT = Rule(
-    "has(self.cohortName) || !has(self.resourceGroups) || self.resourceGroups.all(group, "
-    "group.flavors.all(flavor, flavor.resources.all(quota, !has(quota.borrowingLimit))))",
-    "borrowingLimit must be nil when cohort is empty",
-    lambda now, _: "cohortName" in now or not _limits(now),
-)
+def borrowing_needs(cohort: str) -> Rule:
+    """`cohort`: the field that names it."""
+    return Rule(
+        f"has(self.{cohort}) || !has(self.resourceGroups) || self.resourceGroups.all(group, "
+        "group.flavors.all(flavor, flavor.resources.all(quota, !has(quota.borrowingLimit))))",
+        "borrowingLimit must be nil when cohort is empty",
+        lambda now, _: cohort in now or not _limits(now),
+    )
+
+
+BORROWING_NEEDS_COHORT = borrowing_needs("cohortName")
 
 PREFERENCE_NEEDS_SEARCH = Rule(
     "!has(self.preference) || (self.whenCanBorrow == 'TryNextFlavor' && self.whenCanPreempt == 'TryNextFlavor')",

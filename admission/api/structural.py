@@ -24,12 +24,17 @@ class NotStructural(ValueError):
 
 def structural(model: type[BaseModel]) -> Schema:
     """The structural schema of a root object. Raises NotStructural."""
-    stated = model.model_json_schema(by_alias=True, mode="validation")
-    schema = _plain(stated, stated.get("$defs", {}), model.__name__)
+    schema = part(model)
     for field, meaning in (("apiVersion", _API_VERSION), ("kind", _KIND)):
         schema["properties"][field] = {"type": "string", "description": meaning}
     schema["properties"]["metadata"] = {"type": "object"}
     return schema
+
+
+def part(model: type[BaseModel]) -> Schema:
+    """The schema of an object inside another. Raises NotStructural."""
+    stated = model.model_json_schema(by_alias=True, mode="validation")
+    return _plain(stated, stated.get("$defs", {}), model.__name__)
 
 
 _API_VERSION = "The version of the schema that this object is written in."

@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from admission.api import rules, workload_rules
-from admission.api.crd import schema_of
+from admission.api import rules, v1beta1_rules, workload_rules
+from admission.api.crd import STORED, schema_of
 from admission.api.field_errors import (
     OMITTED,
     FieldError,
@@ -27,15 +27,17 @@ from admission.model.times import BadTime, seconds
 Schema = Mapping[str, Any]
 
 _NOTHING = object()  # there is no older value to compare with
-_BY_TEXT = {rule.text: rule for rule in (*rules.ALL, *workload_rules.ALL)}
+_BY_TEXT = {rule.text: rule for rule in (*rules.ALL, *workload_rules.ALL, *v1beta1_rules.ALL)}
 
 
-def violations(kind: str, wire: Mapping[str, Any], old: Mapping[str, Any] | None = None) -> list[FieldError]:
-    """Of an object with its defaults. `old`: what it replaces. KeyError: not a kind of ours.
+def violations(
+    kind: str, wire: Mapping[str, Any], old: Mapping[str, Any] | None = None, version: str = STORED
+) -> list[FieldError]:
+    """Of an object with its defaults. `old`: what it replaces. KeyError: not a kind of ours, or not a version of it.
 
     Rules are only asked of objects that have the right structure.
     """
-    schema = schema_of(kind)
+    schema = schema_of(kind, version)
     before = _NOTHING if old is None else old
     return list(_structure(schema, wire, before, "")) or list(_rules(schema, wire, before, ""))
 

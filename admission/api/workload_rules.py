@@ -17,31 +17,33 @@ def _is_true(holder: str, condition: str) -> str:
     )
 
 
-def _true(workload: Any, condition: str) -> bool:
+def is_true(workload: Any, condition: str) -> bool:
+    """Whether a condition of the status holds."""
     conditions = workload.get("status", {}).get("conditions", ())
     return any(entry["type"] == condition and entry["status"] == "True" for entry in conditions)
 
 
-def _spec(workload: Any) -> Any:
+def spec_of(workload: Any) -> Any:
+    """The spec, empty where there is none."""
     return workload.get("spec", {})
 
 
 def _class(workload: Any) -> Any:
-    return _spec(workload).get("priorityClassRef")
+    return spec_of(workload).get("priorityClassRef")
 
 
-_NO_SPECS = "!has(self.spec) || !has(oldSelf.spec)"
-_NO_CLASSES = f"{_NO_SPECS} || !has(self.spec.priorityClassRef) || !has(oldSelf.spec.priorityClassRef)"
-_WAS_NOT_RESERVED = f"!{_is_true('oldSelf', 'QuotaReserved')}"
+NO_SPECS = "!has(self.spec) || !has(oldSelf.spec)"
+_NO_CLASSES = f"{NO_SPECS} || !has(self.spec.priorityClassRef) || !has(oldSelf.spec.priorityClassRef)"
+WAS_NOT_RESERVED = f"!{_is_true('oldSelf', 'QuotaReserved')}"
 
 
 def _class_field_kept(field: str) -> Rule:
     return Rule(
         f"{_NO_CLASSES} || self.spec.priorityClassRef.{field} == oldSelf.spec.priorityClassRef.{field} || "
-        f"{_WAS_NOT_RESERVED}",
+        f"{WAS_NOT_RESERVED}",
         f"priorityClassRef.{field} is immutable while workload quota reserved",
         lambda now, old: (
-            not (_true(old, "QuotaReserved") and _class(now) and _class(old))
+            not (is_true(old, "QuotaReserved") and _class(now) and _class(old))
             or bool(_class(now)[field] == _class(old)[field])
         ),
     )
@@ -49,50 +51,54 @@ def _class_field_kept(field: str) -> Rule:
 
 def _kept_while(condition: str, field: str) -> Rule:
     return Rule(
-        f"{_NO_SPECS} || (has(self.spec.{field}) == has(oldSelf.spec.{field}) && "
+        f"{NO_SPECS} || (has(self.spec.{field}) == has(oldSelf.spec.{field}) && "
         f"(!has(self.spec.{field}) || self.spec.{field} == oldSelf.spec.{field})) || "
         f"!({_is_true('oldSelf', condition)} && {_is_true('self', condition)})",
         f"{field} is immutable while workload quota reserved",
         lambda now, old: (
-            not (_true(old, condition) and _true(now, condition)) or _spec(now).get(field) == _spec(old).get(field)
+            not (is_true(old, condition) and is_true(now, condition))
+            or spec_of(now).get(field) == spec_of(old).get(field)
         ),
     )
 
 
-WORKLOAD_RULES = (
-    Rule(
-        "!has(self.status) || !has(self.status.admission) || !has(self.status.admission.podSetAssignments) || "
-        "!has(self.spec) || size(self.spec.podSets) == size(self.status.admission.podSetAssignments) || "
-        f"!{_is_true('self', 'QuotaReserved')}",
-        "podSetAssignments must have the same number of podSets as the spec",
-        lambda now, _: (
-            not (
-                _true(now, "QuotaReserved")
-                and "spec" in now
-                and "podSetAssignments" in now["status"].get("admission", {})
-            )
-            or len(_spec(now).get("podSets", ())) == len(now["status"]["admission"]["podSetAssignments"])
-        ),
+ASSIGNMENTS_MATCH = Rule(
+    "!has(self.status) || !has(self.status.admission) || !has(self.status.admission.podSetAssignments) || "
+    "!has(self.spec) || size(self.spec.podSets) == size(self.status.admission.podSetAssignments) || "
+    f"!{_is_true('self', 'QuotaReserved')}",
+    "podSetAssignments must have the same number of podSets as the spec",
+    lambda now, _: (
+        not (
+            is_true(now, "QuotaReserved")
+            and "spec" in now
+            and "podSetAssignments" in now["status"].get("admission", {})
+        )
+        or len(spec_of(now).get("podSets", ())) == len(now["status"]["admission"]["podSetAssignments"])
     ),
+)
+
+KEPT_WHILE_HELD = (_kept_while("QuotaReserved", "queueName"), _kept_while("Admitted", "maximumExecutionTimeSeconds"))
+
+WORKLOAD_RULES = (
+    ASSIGNMENTS_MATCH,
     Rule(
-        f"{_NO_SPECS} || has(self.spec.priorityClassRef) == has(oldSelf.spec.priorityClassRef) || {_WAS_NOT_RESERVED}",
+        f"{NO_SPECS} || has(self.spec.priorityClassRef) == has(oldSelf.spec.priorityClassRef) || {WAS_NOT_RESERVED}",
         "priorityClassRef is immutable while workload quota reserved",
-        lambda now, old: not _true(old, "QuotaReserved") or (_class(now) is None) == (_class(old) is None),
+        lambda now, old: not is_true(old, "QuotaReserved") or (_class(now) is None) == (_class(old) is None),
     ),
     _class_field_kept("group"),
     _class_field_kept("kind"),
     Rule(
         f"{_NO_CLASSES} || self.spec.priorityClassRef.kind != 'PriorityClass' || "
-        f"self.spec.priorityClassRef.name == oldSelf.spec.priorityClassRef.name || {_WAS_NOT_RESERVED}",
+        f"self.spec.priorityClassRef.name == oldSelf.spec.priorityClassRef.name || {WAS_NOT_RESERVED}",
         "priorityClassRef.name is immutable for scheduling.k8s.io/priorityclass while workload quota reserved",
         lambda now, old: (
-            not (_true(old, "QuotaReserved") and _class(now) and _class(old))
+            not (is_true(old, "QuotaReserved") and _class(now) and _class(old))
             or _class(now)["kind"] != "PriorityClass"
             or bool(_class(now)["name"] == _class(old)["name"])
         ),
     ),
-    _kept_while("QuotaReserved", "queueName"),
-    _kept_while("Admitted", "maximumExecutionTimeSeconds"),
+    *KEPT_WHILE_HELD,
 )
 
 PRIORITY_WITH_CLASS = Rule(

@@ -1,6 +1,7 @@
 """CustomResourceDefinitions: structural, complete, and printed so that kubectl can apply them."""
 
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -8,13 +9,15 @@ import pytest
 import yaml
 from pydantic import Field
 
-from admission.api import rules, workload_rules
-from admission.api.crd import SERVED, definition, definitions, schema_of
+from admission.api import rules, v1beta1_rules, workload_rules
+from admission.api.crd import CONVERTED, SERVED, VERSIONS, definition, definitions, schema_of
 from admission.api.shapes import Shape
 from admission.api.structural import NotStructural, structural
 from admission.model.kinds import KINDS, KUEUE
 from controller.cli.complaint import Complaint
 from controller.cli.crds import crds
+
+WEBHOOKS = {"url": "https://webhooks.example:9443/convert"}
 
 # Keywords of JSON schema that the API server refuses in a structural schema, or ignores.
 FORBIDDEN = {"$ref", "$defs", "title", "const", "prefixItems", "exclusiveMinimum", "exclusiveMaximum", "oneOf", "allOf"}
@@ -30,9 +33,10 @@ def parts(schema: Any) -> Iterator[dict[str, Any]]:
             yield from parts(schema[keyword])
 
 
+@pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("kind", sorted(SERVED))
-def test_schemas_say_only_what_the_api_server_understands(kind: str) -> None:
-    for part in parts(schema_of(kind)):
+def test_schemas_say_only_what_the_api_server_understands(kind: str, version: str) -> None:
+    for part in parts(schema_of(kind, version)):
         assert not FORBIDDEN & part.keys()
         assert "type" in part or part.get("x-kubernetes-int-or-string")
         assert part.get("default", "") is not None
@@ -45,18 +49,18 @@ def test_schemas_say_only_what_the_api_server_understands(kind: str) -> None:
 
 
 def test_every_field_is_described() -> None:
-    for kind in SERVED:
-        for part in parts(schema_of(kind)):
+    for kind, version in product(SERVED, VERSIONS):
+        for part in parts(schema_of(kind, version)):
             for name, field in part.get("properties", {}).items():
                 assert name == "metadata" or field.get("description"), f"{kind}: {name}"
 
 
 def test_every_rule_is_stated_somewhere_and_has_its_function() -> None:
-    known = {rule.text for rule in (*rules.ALL, *workload_rules.ALL)}
+    known = {rule.text for rule in (*rules.ALL, *workload_rules.ALL, *v1beta1_rules.ALL)}
     stated = {
         rule["rule"]
-        for kind in SERVED
-        for part in parts(schema_of(kind))
+        for kind, version in product(SERVED, VERSIONS)
+        for part in parts(schema_of(kind, version))
         for rule in part.get("x-kubernetes-validations", ())
     }
     assert stated == known
@@ -101,12 +105,40 @@ def test_all_kinds_of_the_group_are_served() -> None:
 def test_kinds_look_to_kubectl_as_kueues_do(
     kind: str, scope: str, short: list[str], columns: list[str], status: bool
 ) -> None:
-    spec = definition(kind)["spec"]
-    version = spec["versions"][0]
+    spec = definition(kind, WEBHOOKS)["spec"]
     assert (spec["scope"], spec["names"]["shortNames"]) == (scope, short)
-    assert [column["name"] for column in version.get("additionalPrinterColumns", [])] == columns
-    assert version.get("subresources") == ({"status": {}} if status else None)
-    assert (version["name"], version["served"], version["storage"]) == ("v1beta2", True, True)
+    for version in spec["versions"]:
+        assert [column["name"] for column in version.get("additionalPrinterColumns", [])] == columns
+        assert version.get("subresources") == ({"status": {}} if status else None)
+    stored, older = spec["versions"]
+    assert (stored["name"], stored["served"], stored["storage"]) == ("v1beta2", True, True)
+    assert (older["name"], older["served"], older["storage"]) == ("v1beta1", True, False)
+    assert older["deprecationWarning"] == "This version is deprecated. Use v1beta2 instead."
+
+
+def test_columns_of_the_older_version_look_where_its_fields_are() -> None:
+    stored, older = definition("ClusterQueue", WEBHOOKS)["spec"]["versions"]
+    assert stored["additionalPrinterColumns"][0]["jsonPath"] == ".spec.cohortName"
+    assert older["additionalPrinterColumns"][0]["jsonPath"] == ".spec.cohort"
+
+
+def test_kinds_whose_fields_differ_are_converted_by_the_webhooks() -> None:
+    assert CONVERTED == ("ClusterQueue", "Cohort", "LocalQueue", "Workload")
+    for kind in SERVED:
+        conversion = definition(kind, WEBHOOKS)["spec"].get("conversion")
+        assert (conversion is not None) == (kind in CONVERTED)
+        if conversion is not None:
+            assert conversion["strategy"] == "Webhook"
+            assert conversion["webhook"] == {"clientConfig": WEBHOOKS, "conversionReviewVersions": ["v1"]}
+
+
+def test_without_a_converter_no_older_version_is_served_that_would_lose_fields() -> None:
+    for kind in SERVED:
+        spec = definition(kind)["spec"]
+        assert "conversion" not in spec
+        assert [version["name"] for version in spec["versions"]] == (
+            ["v1beta2"] if kind in CONVERTED else ["v1beta2", "v1beta1"]
+        )
 
 
 def test_the_document_reads_back_as_the_definitions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
