@@ -5,8 +5,11 @@ no zeros: a missing entry is 0, so equal states compare equal whatever their his
 """
 
 from collections.abc import Iterable, Mapping
+from fractions import Fraction
 
 from admission.model.queues import FlavorResource, Quota
+
+UNWEIGHTED = Fraction(1)
 
 
 class Node:
@@ -18,6 +21,7 @@ class Node:
         "cohorts",
         "declared",
         "is_queue",
+        "lendable",
         "lending",
         "levels",
         "local",
@@ -32,6 +36,7 @@ class Node:
         "surveyed",
         "usage",
         "version",
+        "weight",
     )
 
     def __init__(self, name: str, is_queue: bool) -> None:
@@ -47,6 +52,7 @@ class Node:
         self.declared = is_queue  # False for a cohort that exists only because others name it
 
         self.quotas: Mapping[FlavorResource, Quota] = {}
+        self.weight = UNWEIGHTED  # fairSharing.weight
         self.borrowing: dict[FlavorResource, int] = {}  # limits that are set
         self.lending: dict[FlavorResource, int] = {}
         self.subtree: dict[FlavorResource, int] = {}  # own nominal and what the children lend
@@ -54,6 +60,9 @@ class Node:
         self.usage: dict[FlavorResource, int] = {}
         # Children that use more than their subtree quota: where preemption looks, without asking every queue.
         self.over: dict[FlavorResource, dict[Node, None]] = {}
+
+        # What a child of this cohort could get by resource, and the `surveyed` of the root that it was reckoned at.
+        self.lendable: tuple[int, dict[str, int]] = (0, {})
 
         # Numbers of the tree's own counter, which never runs backwards.
         self.version = 0  # of a root: the last change of quota or usage

@@ -6,11 +6,12 @@ What-if and one cycle's reservations run between `mark` and `undo`.
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from fractions import Fraction
 
 from admission.model.queues import FlavorResource, Quota
 from admission.tree import quota
 from admission.tree.forest import Forest, ring
-from admission.tree.node import Node
+from admission.tree.node import UNWEIGHTED, Node
 
 Usage = Mapping[FlavorResource, int]
 _VERSION, _RELEASED = ("", "version"), ("", "released")  # in the log, in the place of a (flavor, resource)
@@ -34,14 +35,16 @@ class Tree:
 
     # -- edits ---------------------------------------------------------------------------------------------------
 
-    def put_queue(self, name: str, cohort: str, quotas: Mapping[FlavorResource, Quota]) -> None:
+    def put_queue(
+        self, name: str, cohort: str, quotas: Mapping[FlavorResource, Quota], weight: Fraction = UNWEIGHTED
+    ) -> None:
         """Add, edit or move a queue. Its usage stays, also of what no quota lists any more."""
         node = self._queues.get(name)
         if node is None:
             node = self._queues[name] = Node(name, is_queue=True)
-        elif quotas == node.quotas and cohort == _name(node.above):
+        elif quotas == node.quotas and cohort == _name(node.above) and weight == node.weight:
             return
-        self._replace(node, cohort, quotas)
+        self._replace(node, cohort, quotas, weight)
 
     def drop_queue(self, name: str) -> None:
         """The queue and its usage leave. Nothing happens if there is no such queue."""
@@ -49,16 +52,19 @@ class Tree:
         if node is not None:
             self._replace(node, "", {})
 
-    def put_cohort(self, name: str, parent: str, quotas: Mapping[FlavorResource, Quota]) -> None:
+    def put_cohort(
+        self, name: str, parent: str, quotas: Mapping[FlavorResource, Quota], weight: Fraction = UNWEIGHTED
+    ) -> None:
         """Add, edit or move a cohort with all below it. Naming a parent that nobody declared makes one without
         quota; closing a cycle is legal and disables what is on it or below."""
         node = self._forest.cohort(name)
         if node is None:
             raise ValueError("a cohort must have a name")
-        if node.declared and quotas == node.quotas and parent == _name(node.above):
+        same = quotas == node.quotas and parent == _name(node.above) and weight == node.weight
+        if node.declared and same:
             return
         node.declared = True
-        self._replace(node, parent, quotas)
+        self._replace(node, parent, quotas, weight)
 
     def drop_cohort(self, name: str) -> None:
         """Its quota and parent leave; as long as others name it, it stays to hold them together."""
@@ -68,7 +74,9 @@ class Tree:
             self._replace(node, "", {})
             self._forest.prune(node)
 
-    def _replace(self, node: Node, parent: str, quotas: Mapping[FlavorResource, Quota]) -> None:
+    def _replace(
+        self, node: Node, parent: str, quotas: Mapping[FlavorResource, Quota], weight: Fraction = UNWEIGHTED
+    ) -> None:
         if self._marks:
             raise RuntimeError(f"{node} was edited between mark and undo: undo first, then edit")
         former = node.above
@@ -81,6 +89,7 @@ class Tree:
             quota.take(each)
             self._forest.unlink(each)
         quota.set_quotas(node, quotas)
+        node.weight = weight
         for each in moving:
             if each not in circle:
                 self._forest.link(each)
