@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from admission.model.kinds import Ref
 from admission.model.names import ADMITTED, EVICTED, FINISHED, QUOTA_RESERVED, WorkloadKey
+from admission.model.pods import PodResources
 
 
 class Condition(NamedTuple):
@@ -73,7 +74,10 @@ class PodSet:
     tolerations: tuple[Toleration, ...] = ()
     shape: str = ""  # digest of init containers and containers: what job and Workload are compared by
     priority_class: str = ""  # of the pod template
-    problem: str = ""  # why these requests can never be admitted (requests above limits), or ""
+    problem: str = ""  # why the workload can never be admitted with such pods (requests above limits), or ""
+    # What the template says of resources, to work `requests` out again; None: they stay as they are. What it says that
+    # matters is compared by `requests` and `shape`.
+    pod: PodResources | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +129,7 @@ class CheckState(NamedTuple):
     requeue_after: int | None = None  # seconds
     retry_count: int | None = None
     updates: tuple[PodSetUpdate, ...] = ()
+    updates_wire: str = ""  # the same as JSON: its controller's words are written back as they are
 
 
 _NO_CONDITIONS: Mapping[str, Condition] = {}
@@ -162,6 +167,7 @@ class Workload:
     checks: tuple[CheckState, ...] = ()
     evictions: tuple[tuple[str, str, int], ...] = ()  # (reason, cause, count) of status.schedulingStats
     accumulated_seconds: int = 0
+    boost: int = 0  # annotation kueue.x-k8s.io/priority-boost: added to the priority where its gate is on
 
     def but(self, **changes: Any) -> "Workload":
         """The same with these fields changed: `dataclasses.replace` in less than half of its time, for what happens

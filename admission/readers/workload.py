@@ -1,10 +1,11 @@
 """Workload JSON -> Workload."""
 
+import re
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from admission.model.names import ADMISSION_GATED_BY, JOB_UID
+from admission.model.names import ADMISSION_GATED_BY, JOB_UID, PRIORITY_BOOST
 from admission.model.workload import (
     Admission,
     CheckState,
@@ -17,6 +18,7 @@ from admission.model.workload import (
 from admission.readers.metadata import read_conditions, read_metadata, read_owner
 from admission.readers.narrow import (
     boolean,
+    canonical,
     entries,
     integer,
     mapping,
@@ -31,6 +33,7 @@ from admission.readers.pod_set import read_pod_set, read_toleration
 from admission.readers.pool import Pool
 from admission.readers.quotas import read_amount
 
+_SIGNED = re.compile(r"[+-]?[0-9]{1,10}")  # int32, as priorities are
 _assignments: Pool[PodSetAssignment] = Pool(8192)
 
 
@@ -70,6 +73,7 @@ def read_workload(wire: Mapping[str, Any]) -> Workload:
         checks=tuple_of(_check, status.get("admissionChecks")),
         evictions=tuple_of(_eviction, mapping(status.get("schedulingStats")).get("evictions")),
         accumulated_seconds=max(integer(status.get("accumulatedPastExecutionTimeSeconds")), 0),
+        boost=_signed(meta.annotations.get(PRIORITY_BOOST, "")),
     )
 
 
@@ -110,6 +114,7 @@ def _check(wire: Mapping[str, Any]) -> CheckState:
         requeue_after=maybe_integer(wire.get("requeueAfterSeconds")),
         retry_count=maybe_integer(wire.get("retryCount")),
         updates=tuple_of(_update, wire.get("podSetUpdates")),
+        updates_wire=canonical(wire["podSetUpdates"]) if wire.get("podSetUpdates") else "",
     )
 
 
@@ -125,6 +130,11 @@ def _update(wire: Mapping[str, Any]) -> PodSetUpdate:
 
 def _eviction(wire: Mapping[str, Any]) -> tuple[str, str, int]:
     return word(wire.get("reason")), word(wire.get("underlyingCause")), _count(wire)
+
+
+def _signed(stated: str) -> int:
+    """A whole number in an annotation; 0 for anything else."""
+    return int(stated) if _SIGNED.fullmatch(stated) else 0
 
 
 def _count(wire: Mapping[str, Any]) -> int:

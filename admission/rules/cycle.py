@@ -68,7 +68,8 @@ def _in_order(estate: Estate, nominations: Iterable[Nomination]) -> list[Nominat
     Kueue lets it compete as if nothing had happened. Where it then wins, it takes back the room that was made by its
     own leaving, is evicted for it again, and so on for ever.
     """
-    ordered = sorted(nominations, key=lambda each: each.order)
+    turn = estate.ordering.turn
+    ordered = sorted(nominations, key=lambda each: turn(each.waiting, each.assignment.borrowing))
     if not estate.ousted:
         return ordered
     heads = {each.waiting.key for each in ordered}

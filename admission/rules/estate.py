@@ -6,6 +6,7 @@ from admission.model.configuration import DEFAULTS, Configuration
 from admission.model.names import WorkloadKey
 from admission.model.queues import ClusterQueue, ResourceFlavor
 from admission.rules.holders import Holder, Holders
+from admission.rules.order import Ordering
 from admission.rules.queue import Queue, Waiting
 from admission.tree import Node, Tree
 
@@ -15,6 +16,7 @@ class Estate:
 
     def __init__(self, configuration: Configuration = DEFAULTS) -> None:
         self.configuration = configuration
+        self.ordering = Ordering(configuration)
         self.tree = Tree()
         self.holders = Holders()
         self.flavors: dict[str, ResourceFlavor] = {}

@@ -55,7 +55,7 @@ def assign(asks: Asks, menu: Menu, judge: Judge, flavors: Flavors, tried: Progre
                 continue
             group = menu.groups.get(resource)
             if group is None:
-                if units:
+                if units and not menu.ignores_undeclared:
                     return _unserved(whole, index, [unavailable(ask, resource, units)])
                 continue
             scan = _Scan(ask, requests, judge, flavors, whole.usage)
@@ -113,7 +113,7 @@ class _Scan:
                 self.best, self.flavor, self.grades = worst, name, grades
             if stop:
                 break
-        self.tried = -1 if last == end - 1 else last
+        self.tried = -1 if last == end - 1 or not self._judge.fungible else last
 
     def _grade(
         self, flavor: str, requests: list[tuple[str, int]]

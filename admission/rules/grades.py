@@ -47,6 +47,11 @@ class Judge:
         self._menu, self._node, self._oracle = menu, node, oracle
         self._standings = menu.standings.at(node.root.version)
 
+    @property
+    def fungible(self) -> bool:
+        """Whether the queue has a say in which of its flavors is taken; else it is the first that fits."""
+        return self._menu.fungible
+
     def grade(self, fr: FlavorResource, units: int) -> tuple[Grade, str, int, int]:
         """How `units` would be got: grade, verdict, what is free, the most there could be."""
         found = self._standings.get(fr)
@@ -69,6 +74,8 @@ class Judge:
         mode, borrowing = grade
         if mode == NO_FIT:
             return (0, 0, 0)
+        if not self._menu.fungible:
+            return (mode, 0, 0)
         viable = 1 if mode == NO_CANDIDATES else 2
         if self._menu.borrow_rather_than_preempt:
             return (viable, mode, -borrowing)
@@ -77,6 +84,8 @@ class Judge:
     def try_next(self, grade: Grade) -> bool:
         """Whether the queue wants to see the flavors after one of this grade, too."""
         mode, borrowing = grade
+        if not self._menu.fungible:
+            return mode != FIT
         if mode <= NO_CANDIDATES or (mode != FIT and self._menu.try_next_when_preempting):
             return True
         return borrowing > 0 and self._menu.try_next_when_borrowing

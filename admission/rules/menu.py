@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from admission.model.configuration import DEFAULTS, Configuration
 from admission.model.queues import ClusterQueue
 from admission.rules.standing import Standings
 
@@ -17,7 +18,9 @@ class Menu:
 
     __slots__ = (
         "borrow_rather_than_preempt",
+        "fungible",
         "groups",
+        "ignores_undeclared",
         "preempts",
         "preempts_while_borrowing",
         "standings",
@@ -25,7 +28,8 @@ class Menu:
         "try_next_when_preempting",
     )
 
-    def __init__(self, queue: ClusterQueue) -> None:
+    def __init__(self, queue: ClusterQueue, configuration: Configuration = DEFAULTS) -> None:
+        gates = configuration.gates
         self.groups: Mapping[str, Group] = {
             resource: group
             for group in [
@@ -33,10 +37,13 @@ class Menu:
             ]
             for resource in sorted(group.resources)
         }
+        self.ignores_undeclared = configuration.resources.ignore_undeclared and gates["QuotaCheckStrategy"]
+        self.fungible = gates["FlavorFungibility"]
         fungibility, preemption = queue.fungibility, queue.preemption
         self.try_next_when_borrowing = fungibility.when_can_borrow == "TryNextFlavor"
         self.try_next_when_preempting = fungibility.when_can_preempt == "TryNextFlavor"
         self.borrow_rather_than_preempt = fungibility.preference != "PreemptionOverBorrowing"
-        self.preempts_while_borrowing = preemption.borrow_within_cohort != "Never"
+        reclaims_by_share = configuration.fair_sharing is not None and preemption.reclaim_within_cohort != "Never"
+        self.preempts_while_borrowing = preemption.borrow_within_cohort != "Never" or reclaims_by_share
         self.preempts = preemption.within_cluster_queue != "Never" or preemption.reclaim_within_cohort != "Never"
         self.standings = Standings()

@@ -22,7 +22,7 @@ _MODES: Final = {"noCandidates": NO_CANDIDATES, "preempt": PREEMPT, "reclaim": R
 class Nomination:
     """One head in a cycle. `refusal` (reason, message) says why it was not even judged."""
 
-    __slots__ = ("assignment", "order", "queue", "refusal", "stamp", "victims", "waiting")
+    __slots__ = ("assignment", "queue", "refusal", "stamp", "victims", "waiting")
 
     def __init__(
         self,
@@ -35,8 +35,6 @@ class Nomination:
     ) -> None:
         self.waiting, self.queue, self.stamp = waiting, queue, stamp
         self.assignment, self.victims, self.refusal = assignment, victims, refusal
-        # Who borrows less goes first: idle quota of its own is nobody else's business.
-        self.order = (assignment.borrowing, waiting.rank)
 
     @property
     def contends(self) -> bool:
@@ -136,7 +134,7 @@ def survey(estate: Estate, queue: Queue, waiting: Waiting, assignment: Assignmen
         for request in wanted(ask, menu):
             group = menu.groups.get(request[0])
             if group is None:
-                found += [unavailable(ask, *request)] if request[1] else []
+                found += [unavailable(ask, *request)] if request[1] and not menu.ignores_undeclared else []
                 continue
             found += [_measure(judge, ask, request, name, estate.flavors, assumed) for name in group.flavors]
         if ask.name in served:

@@ -11,6 +11,7 @@ from heapq import heappop, heappush
 from operator import attrgetter
 from typing import Any
 
+from admission.model.configuration import DEFAULTS, Configuration
 from admission.model.decisions import Hold
 from admission.model.names import EVICTED, REQUEUED, WorkloadKey
 from admission.model.queues import ClusterQueue
@@ -18,7 +19,7 @@ from admission.model.workload import Workload
 from admission.rules.asks import Asks, asks_of
 from admission.rules.flavors import Progress
 from admission.rules.menu import Menu
-from admission.rules.order import Rank, rank
+from admission.rules.order import BY_DEFAULT, Ordering, Rank
 from admission.rules.prospects import Prospects
 
 _RANK = attrgetter("rank")
@@ -39,11 +40,11 @@ class Waiting:
 
     __slots__ = ("asks_seen", "hold", "key", "kin", "memo", "parked", "queue", "rank", "scanned", "workload")
 
-    def __init__(self, workload: Workload, queue: str) -> None:
+    def __init__(self, workload: Workload, queue: str, rank: Rank) -> None:
         self.workload = workload
         self.key = workload.key
         self.queue = queue
-        self.rank: Rank = rank(workload)
+        self.rank = rank
         self.kin = 0  # its group in the queue; set when it joins
         self.parked = False  # by itself, whatever became of its kin
         self.hold: Hold | None = None  # the last answer
@@ -62,6 +63,11 @@ class Waiting:
     @property
     def uid(self) -> str:
         return self.rank[2]
+
+    @property
+    def preempts(self) -> bool:
+        """Others are leaving for it."""
+        return self.hold is not None and bool(self.hold.victims)
 
     @property
     def asks(self) -> Asks:
@@ -96,6 +102,7 @@ class Queue:
         "_firsts",
         "_groups",
         "_idle",
+        "_ordering",
         "active",
         "cycles",
         "everyone",
@@ -108,8 +115,9 @@ class Queue:
         "sticky",
     )
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, ordering: Ordering = BY_DEFAULT) -> None:
         self.name = name
+        self._ordering = ordering
         self.spec: ClusterQueue | None = None
         self.active = False  # the caller's word
         self.menu: Menu | None = None
@@ -130,9 +138,9 @@ class Queue:
     def strict(self) -> bool:
         return self.spec is not None and self.spec.strict_fifo
 
-    def configure(self, spec: ClusterQueue | None, active: bool) -> None:
+    def configure(self, spec: ClusterQueue | None, active: bool, configuration: Configuration = DEFAULTS) -> None:
         self.spec, self.active = spec, active and spec is not None
-        self.menu = Menu(spec) if spec is not None else None
+        self.menu = Menu(spec, configuration) if spec is not None else None
         if self.strict:
             self.sticky = None  # the order of arrival is all that counts
 
@@ -152,11 +160,12 @@ class Queue:
     def update(self, waiting: Waiting, workload: Workload) -> bool:
         """The object moved on; says whether in a way that may change its fate. Then it is ready again."""
         before, waiting.workload = waiting.workload, workload
-        if not _matters(before, workload):
+        rank = self._ordering.rank(workload)
+        if rank == waiting.rank and not _matters(before, workload):
             return False
         sticky = self.sticky is waiting
         self.leave(waiting)
-        waiting.rank, waiting.parked = rank(workload), False
+        waiting.rank, waiting.parked = rank, False
         waiting.forget()
         self.join(waiting)
         if sticky:
@@ -295,11 +304,9 @@ def _take_out(line: list[Waiting], waiting: Waiting) -> None:
 
 def _matters(before: Workload, after: Workload) -> bool:
     """Kueue's rule for when a parked workload is worth another look."""
-    if before.generation != after.generation or before.priority != after.priority:
+    if before.generation != after.generation:
         return True
     if before.reclaimable != after.reclaimable or before.pod_sets != after.pod_sets:
-        return True
-    if rank(before) != rank(after):
         return True
     return _changed(before.conditions, after.conditions, EVICTED) or _changed(
         before.conditions, after.conditions, REQUEUED

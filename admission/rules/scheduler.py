@@ -17,7 +17,6 @@ from admission.rules import cycle
 from admission.rules.estate import Estate
 from admission.rules.holders import Holder, Holders
 from admission.rules.nomination import look, survey
-from admission.rules.order import queue_time
 from admission.rules.queue import Queue, Waiting
 from admission.rules.rounds import Rounds, Run
 from admission.tree import Node, Tree
@@ -134,7 +133,7 @@ class Scheduler:
         node = self.tree.queue(spec.name)
         self._reshape(node)
         self.tree.put_queue(spec.name, spec.cohort, spec.quotas())
-        queue.configure(spec, active)
+        queue.configure(spec, active, self._estate.configuration)
         if node is None:
             node = self.tree.queue(spec.name)
             for holder in self.holders.of(spec.name):
@@ -189,7 +188,7 @@ class Scheduler:
                 self._stir(queue)
             return
         self.remove(key)
-        waiting = self._estate.waiting[key] = Waiting(workload, queue)
+        waiting = self._estate.waiting[key] = Waiting(workload, queue, self._estate.ordering.rank(workload))
         self._line(queue).join(waiting)
         self._stir(queue)
 
@@ -212,14 +211,15 @@ class Scheduler:
         if workload.admission is None:
             raise ValueError(f"{workload.key} holds no quota: it has no admission; release it instead")
         self.remove(workload.key)
+        ordering = self._estate.ordering
         reserved = workload.conditions.get("QuotaReserved")
         after = Holder(
             workload.key,
             workload.admission.cluster_queue,
             usage,
-            workload.priority,
+            ordering.priority(workload),
             workload.uid,
-            queue_time(workload),
+            ordering.queue_time(workload),
             reserved.since if reserved is not None and reserved.true else None,
             workload.evicted,
         )
@@ -281,7 +281,7 @@ class Scheduler:
     def _line(self, name: str) -> Queue:
         queue = self._estate.queues.get(name)
         if queue is None:
-            queue = self._estate.queues[name] = Queue(name)
+            queue = self._estate.queues[name] = Queue(name, self._estate.ordering)
         return queue
 
     # -- judging ---------------------------------------------------------------------------------------------------
