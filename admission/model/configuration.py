@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from admission.model.gates import Gates
-from admission.model.selectors import LabelRule, Selector
+from admission.model.selectors import EVERYTHING, LabelRule, Selector
 
 NAMESPACE = "kueue-system"  # Kueue's own default, so that existing manifests and roles fit
 
@@ -72,6 +72,14 @@ class Retention:
 
 
 @dataclass(frozen=True, slots=True)
+class Metrics:
+    """What is published besides the usual."""
+
+    cluster_queue_resources: bool = False
+    local_queues: Selector | None = EVERYTHING  # whose metrics are published; None: no LocalQueue's
+
+
+@dataclass(frozen=True, slots=True)
 class Configuration:
     namespace: str = NAMESPACE
     manage_jobs_without_queue_name: bool = False
@@ -82,6 +90,7 @@ class Configuration:
     resources: Resources = field(default_factory=Resources)
     retention: Retention = field(default_factory=Retention)
     label_keys_to_copy: tuple[str, ...] = ()
+    metrics: Metrics = field(default_factory=Metrics)
     gates: Gates = field(default_factory=Gates)
 
 
