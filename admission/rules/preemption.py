@@ -1,15 +1,19 @@
 """Classical preemption: the smallest set of running workloads, in Kueue's order, that makes room for one that waits.
 
 Candidates are taken out one by one until it fits; then each but the last is put back if it still fits without its
-leaving. All of it happens in the tree itself and is undone. Fair sharing will be another search over the same
-candidates' holders, chosen in `find_victims`.
+leaving. All of it happens in the tree itself and is undone. Where fair sharing is on, `fair_preemption` searches
+instead; every question comes in here.
 """
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Literal
 
 from admission.model.decisions import Victim
 from admission.model.queues import ClusterQueue, FlavorResource
+from admission.rules.fair_preemption import Fairness, fair_victims
+from admission.rules.fair_targets import candidates_by_queue
+from admission.rules.fill_back import spare
 from admission.rules.holders import Holders, Preemptor
 from admission.rules.preemption_candidates import Candidate, Candidates, Search, find_candidates
 from admission.tree import Tree
@@ -26,15 +30,16 @@ def find_victims(
     requests: Mapping[FlavorResource, int],
     needs: Iterable[FlavorResource],
     now: float,
+    fairness: Fairness | None = None,
 ) -> tuple[Victim, ...]:
     """Who has to leave so that `requests` fit into the preemptor's queue; () when nobody can help.
 
     `queues`: the active ones; holders of others are left alone. `needs`: the part of `requests` that does not fit
-    without preemption. A request of zero neither needs nor blocks anything.
+    without preemption. A request of zero neither needs nor blocks anything. `fairness`: fair sharing is on.
     """
     return tuple(
         Victim(candidate.holder.key, candidate.reason)
-        for candidate in _search(tree, queues, holders, preemptor, requests, needs, now)
+        for candidate in _search(tree, queues, holders, preemptor, requests, needs, now, fairness)
     )
 
 
@@ -46,6 +51,7 @@ def ask_oracle(
     fr: FlavorResource,
     units: int,
     now: float,
+    fairness: Fairness | None = None,
 ) -> tuple[Possibility, int]:
     """What preemption could do for one flavor and resource, and how high the preemptor would then borrow.
 
@@ -54,12 +60,21 @@ def ask_oracle(
     node = tree.queue(preemptor.queue)
     if node is None:
         raise KeyError(f"ClusterQueue {preemptor.queue!r} of workload {preemptor.key!r} is not in the tree")
-    victims = _search(tree, queues, holders, preemptor, {fr: units}, (fr,), now)
+    victims = _search(tree, queues, holders, preemptor, {fr: units}, (fr,), now, fairness)
     with tree.trial(removed=[(victim.node, victim.holder.usage) for victim in victims]):
         height, _ = tree.find_height(node, fr, units)
     if not victims:
         return "noCandidates", height
     return ("preempt" if any(victim.node is node for victim in victims) else "reclaim"), height
+
+
+def anybody(
+    search: Search, queues: Mapping[str, ClusterQueue], holders: Holders, fairness: Fairness | None = None
+) -> bool:
+    """Whether there is any candidate at all."""
+    if fairness is not None:
+        return bool(candidates_by_queue(search, queues, holders))
+    return bool(find_candidates(search, queues, holders).ordered)
 
 
 def _search(
@@ -70,6 +85,7 @@ def _search(
     requests: Mapping[FlavorResource, int],
     needs: Iterable[FlavorResource],
     now: float,
+    fairness: Fairness | None,
 ) -> list[Candidate]:
     node, queue = tree.queue(preemptor.queue), queues.get(preemptor.queue)
     if node is None or queue is None:
@@ -80,6 +96,8 @@ def _search(
     if not missing or any(units > tree.potential(node, fr) for fr, units in requests.items()):
         return []
     search = Search(node, queue.preemption, preemptor, requests, missing, now)
+    if fairness is not None:
+        return fair_victims(tree, search, queues, holders, fairness)
     candidates = find_candidates(search, queues, holders)
     if candidates.ordered:
         for may_borrow in _attempts(search, candidates):
@@ -138,16 +156,4 @@ def _fits(tree: Tree, search: Search, may_borrow: bool) -> bool:
 
 
 def _fill_back(tree: Tree, search: Search, victims: list[Candidate], may_borrow: bool) -> list[Candidate]:
-    """Those whose leaving turned out to be needless stay. The last one removed is never asked again: it was needed.
-
-    A spared one's place is taken by the last of the list, as in Kueue; the order of the result shows it.
-    """
-    for place in range(len(victims) - 2, -1, -1):
-        candidate = victims[place]
-        tree.add(candidate.node, candidate.holder.usage)
-        if _fits(tree, search, may_borrow):
-            last = victims.pop()
-            victims[place] = last
-        else:
-            tree.remove(candidate.node, candidate.holder.usage)
-    return victims
+    return spare(tree, victims, partial(_fits, tree, search, may_borrow))

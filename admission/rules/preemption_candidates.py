@@ -58,7 +58,7 @@ def find_candidates(search: Search, queues: Mapping[str, ClusterQueue], holders:
 
     ordered: list[Candidate] = []
     for group in (hierarchical, reclaimed, own):
-        group.sort(key=lambda candidate: _order(candidate.holder, search.now))
+        group.sort(key=lambda candidate: order_of(candidate.holder, search.now))
     for evicted in (True, False):
         for group in (hierarchical, reclaimed, own):
             ordered += [candidate for candidate in group if candidate.holder.evicted is evicted]
@@ -80,7 +80,8 @@ def _may_become_owner(search: Search, own: list[Candidate]) -> bool:
     return True
 
 
-def _order(holder: Holder, now: float) -> tuple[int, float, str, str]:
+def order_of(holder: Holder, now: float) -> tuple[int, float, str, str]:
+    """The least important first, of equals the one that reserved its quota last."""
     since = now if holder.reserved_since is None else holder.reserved_since
     return holder.priority, -since, holder.uid, holder.key
 
@@ -129,7 +130,7 @@ def _in_own_queue(search: Search, holders: Holders) -> Iterator[Candidate]:
     if policy == "Never":
         return
     for holder in holders.of(search.node.name):
-        if _allowed(policy, search.preemptor, holder) and _uses(holder, search.needs):
+        if allowed(policy, search.preemptor, holder) and uses(holder, search.needs):
             yield Candidate(holder, search.node, None, IN_CLUSTER_QUEUE, unless_borrowing=False)
 
 
@@ -138,7 +139,7 @@ def _in_other_queue(
 ) -> Iterator[Candidate]:
     policy = search.policy.reclaim_within_cohort
     for holder in holders.of(queue.name):
-        if not (_allowed(policy, search.preemptor, holder) and _uses(holder, search.needs)):
+        if not (allowed(policy, search.preemptor, holder) and uses(holder, search.needs)):
             continue
         if advantage:
             yield Candidate(holder, queue, common, IN_COHORT_RECLAMATION, unless_borrowing=False)
@@ -148,7 +149,7 @@ def _in_other_queue(
             yield Candidate(holder, queue, common, IN_COHORT_RECLAMATION, unless_borrowing=True)
 
 
-def _allowed(policy: str, preemptor: Preemptor, candidate: Holder) -> bool:
+def allowed(policy: str, preemptor: Preemptor, candidate: Holder) -> bool:
     if policy == "Any" or preemptor.priority > candidate.priority:
         return True
     return (
@@ -158,7 +159,7 @@ def _allowed(policy: str, preemptor: Preemptor, candidate: Holder) -> bool:
     )
 
 
-def _uses(holder: Holder, needs: tuple[FlavorResource, ...]) -> bool:
+def uses(holder: Holder, needs: tuple[FlavorResource, ...]) -> bool:
     usage = holder.usage
     for fr in needs:  # noqa: SIM110 - asked of every holder in reach; a generator doubles its cost
         if usage.get(fr):

@@ -1,0 +1,134 @@
+"""Preemption under fair sharing: who borrows most gives way to who would then borrow less.
+
+The newcomer counts in its queue for the whole search, so that its own share is the one it would have. Shares of others
+are compared where its path to the root meets theirs: at the two children of their lowest common cohort.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+
+from admission.model.configuration import FINAL_SHARE, INITIAL_SHARE, Configuration
+from admission.model.names import IN_COHORT_RECLAMATION
+from admission.model.queues import ClusterQueue
+from admission.rules.fair_targets import Targets, candidates_by_queue
+from admission.rules.fill_back import spare
+from admission.rules.holders import Holders
+from admission.rules.preemption_candidates import Candidate, Search
+from admission.tree import Node, Tree
+from admission.tree.quota import available, within_nominal
+from admission.tree.shares import Share, share
+
+
+@dataclass(frozen=True, slots=True)
+class Fairness:
+    """How shares decide who may be preempted. `owner_first`: who stays within its nominal quota need not compare."""
+
+    strategies: tuple[str, ...] = (FINAL_SHARE, INITIAL_SHARE)
+    owner_first: bool = True
+
+
+def fairness_of(configuration: Configuration) -> Fairness | None:
+    """None: fair sharing is off, and preemption classical."""
+    if configuration.fair_sharing is None:
+        return None
+    return Fairness(
+        configuration.fair_sharing.preemption_strategies,
+        configuration.gates["FairSharingPreemptWithinNominal"],
+    )
+
+
+def fair_victims(
+    tree: Tree, search: Search, queues: Mapping[str, ClusterQueue], holders: Holders, fairness: Fairness
+) -> list[Candidate]:
+    """Who has to leave, in Kueue's order; [] when nobody can help."""
+    candidates = candidates_by_queue(search, queues, holders)
+    if not candidates:
+        return []
+    mark = tree.mark()
+    try:
+        tree.add(search.node, search.requests)
+        hunt = _Hunt(tree, search, fairness)
+        found = hunt.first(Targets(search, candidates))
+        if not found and len(fairness.strategies) > 1:
+            found = hunt.second(Targets(search, hunt.refused))
+        return spare(tree, hunt.removed, partial(_fits, search)) if found else []
+    finally:
+        tree.undo(mark)
+
+
+class _Hunt:
+    """One search. `removed`: in the order of removal; `refused`: those whom the first strategy let stay."""
+
+    def __init__(self, tree: Tree, search: Search, fairness: Fairness) -> None:
+        self._tree, self._search = tree, search
+        self._first, self._owner_first = fairness.strategies[0], fairness.owner_first
+        self.removed: list[Candidate] = []
+        self.refused: dict[Node, list[Candidate]] = {}
+
+    def first(self, targets: Targets) -> bool:
+        """Whether it fits in the end."""
+        while (queue := targets.next()) is not None:
+            victim = self._pick(targets, queue)
+            if victim is not None and self._remove(targets, victim):
+                return True
+        return False
+
+    def second(self, targets: Targets) -> bool:
+        """Of each queue one more, if the newcomer's share stays below what that side's was so far."""
+        while (queue := targets.next()) is not None:
+            mine, theirs = _almost_common(self._search.node, queue)
+            victim = targets.pop(queue) if share(mine) < share(theirs) else None
+            targets.drop(queue)
+            if victim is not None and self._remove(targets, victim):
+                return True
+        return False
+
+    def _pick(self, targets: Targets, queue: Node) -> Candidate | None:
+        """The first candidate of the queue that has to give way; those before it are refused."""
+        search = self._search
+        if queue is search.node:
+            return targets.pop(queue)
+        if self._owner_first and within_nominal(search.node, search.needs):
+            owed = targets.pop(queue)
+            return owed and owed._replace(reason=IN_COHORT_RECLAMATION)
+        mine, theirs = _almost_common(search.node, queue)
+        new, old = share(mine), share(theirs)
+        while (candidate := targets.pop(queue)) is not None:
+            if self._gives_way(candidate, theirs, new, old):
+                return candidate
+            self.refused.setdefault(queue, []).append(candidate)
+        return None
+
+    def _gives_way(self, candidate: Candidate, theirs: Node, new: Share, old: Share) -> bool:
+        if self._first == INITIAL_SHARE:
+            return new < old
+        with self._tree.trial(removed=[(candidate.node, candidate.holder.usage)]):
+            return new <= share(theirs)
+
+    def _remove(self, targets: Targets, victim: Candidate) -> bool:
+        """Whether that makes enough room."""
+        self._tree.remove(victim.node, victim.holder.usage)
+        targets.removed(victim.node)
+        self.removed.append(victim)
+        return _fits(self._search)
+
+
+def _fits(search: Search) -> bool:
+    """The requests are counted already: they fit if nothing is overdrawn."""
+    return all(available(search.node, fr) >= 0 for fr in search.requests)
+
+
+def _almost_common(mine: Node, theirs: Node) -> tuple[Node, Node]:
+    """The two children of the lowest common cohort through which its queues are reached."""
+    above: dict[Node, Node] = {}  # cohort -> the child on the way to `mine`
+    node = mine
+    while node.parent is not None:
+        above[node.parent] = node
+        node = node.parent
+    node = theirs
+    while node.parent is not None:
+        if node.parent in above:
+            return above[node.parent], node
+        node = node.parent
+    raise LookupError(f"{mine} and {theirs} have no cohort in common")
