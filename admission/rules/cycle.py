@@ -14,6 +14,7 @@ from admission.model.queues import FlavorResource
 from admission.rules import grades, reasons
 from admission.rules.estate import Estate
 from admission.rules.nomination import Nomination
+from admission.rules.tournament import by_share
 from admission.tree import Node
 from admission.tree.quota import queue_available
 
@@ -43,17 +44,17 @@ def play(estate: Estate, nominations: Iterable[Nomination], budget: int, spent: 
     mark = estate.tree.mark()
     try:
         cycle = _Cycle(estate)
-        ordered = _in_order(estate, nominations)
-        contenders = [place for place, each in enumerate(ordered) if each.contends]
-        last = contenders[-1] if contenders else -1
-        for place, nomination in enumerate(ordered):
+        heads = list(nominations)
+        contenders = sum(each.contends for each in heads)
+        for nomination in _in_order(estate, heads):
             verdict = cycle.judge(nomination)
             price = 1 if verdict.step == ADMIT else len(verdict.newly)
             if price and spent + cost + price > budget and spent + cost:
                 cut = True
                 break
             cost += price
-            if place < last:  # nobody after that would meet what it takes
+            contenders -= nomination.contends
+            if contenders:  # else nobody comes who would meet what it takes
                 cycle.book(verdict)
             verdicts.append(verdict)
     finally:
@@ -61,17 +62,19 @@ def play(estate: Estate, nominations: Iterable[Nomination], budget: int, spent: 
     return Play(verdicts, cost, cut)
 
 
-def _in_order(estate: Estate, nominations: Iterable[Nomination]) -> list[Nomination]:
-    """By borrowing, priority and age; but who had to leave for another head comes after that one. So does who had to
-    leave for somebody who then had to leave for that head.
+def _in_order(estate: Estate, nominations: Iterable[Nomination]) -> Iterable[Nomination]:
+    """By borrowing, priority and age, or by shares where fair sharing is on: then what is booked after one decides
+    who is the next. But who had to leave for another head comes after that one. So does who had to leave for somebody
+    who then had to leave for that head.
 
     Kueue lets it compete as if nothing had happened. Where it then wins, it takes back the room that was made by its
     own leaving, is evicted for it again, and so on for ever.
     """
     turn = estate.ordering.turn
     ordered = sorted(nominations, key=lambda each: turn(each.waiting, each.assignment.borrowing))
+    fair = estate.configuration.fair_sharing is not None and any(each.contends for each in ordered)
     if not estate.ousted:
-        return ordered
+        return by_share(estate, ordered, {}) if fair else ordered
     heads = {each.waiting.key for each in ordered}
     followers: dict[WorkloadKey, list[Nomination]] = {}
     first = []
@@ -81,6 +84,8 @@ def _in_order(estate: Estate, nominations: Iterable[Nomination]) -> list[Nominat
             followers.setdefault(ahead, []).append(each)
         else:
             first.append(each)
+    if fair:
+        return by_share(estate, first, followers)
     out: list[Nomination] = []
     line = first[::-1]
     while line:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from admission.model.configuration import DEFAULTS, Configuration
 from admission.model.names import WorkloadKey
 from admission.model.queues import ClusterQueue, ResourceFlavor
+from admission.rules.fair_preemption import fairness_of
 from admission.rules.holders import Holder, Holders
 from admission.rules.order import Ordering
 from admission.rules.queue import Queue, Waiting
@@ -17,6 +18,7 @@ class Estate:
     def __init__(self, configuration: Configuration = DEFAULTS) -> None:
         self.configuration = configuration
         self.ordering = Ordering(configuration)
+        self.fairness = fairness_of(configuration)  # None: fair sharing is off
         self.tree = Tree()
         self.holders = Holders()
         self.flavors: dict[str, ResourceFlavor] = {}

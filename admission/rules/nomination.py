@@ -11,8 +11,8 @@ from admission.rules.flavors import NOTHING_TRIED, Assignment, Flavors, Progress
 from admission.rules.grades import FIT, NO_CANDIDATES, NO_FIT, PREEMPT, RECLAIM, Judge, Shortfall
 from admission.rules.matching import mismatch
 from admission.rules.menu import Menu
-from admission.rules.preemption import ask_oracle, find_victims
-from admission.rules.preemption_candidates import Search, find_candidates
+from admission.rules.preemption import anybody, ask_oracle, find_victims
+from admission.rules.preemption_candidates import Search
 from admission.rules.queue import Queue, Scanned, Waiting
 from admission.tree import Node
 
@@ -96,14 +96,16 @@ class _Hunt:
             return ()
         estate = self._estate
         usage, needs = assignment.usage, assignment.needs
-        return find_victims(estate.tree, estate.active, estate.holders, self._waiting, usage, needs, self._now)
+        return find_victims(
+            estate.tree, estate.active, estate.holders, self._waiting, usage, needs, self._now, estate.fairness
+        )
 
     def _oracle(self, fr: FlavorResource, units: int) -> tuple[int, int] | None:
         if self._hopeless((fr,)):
             return None
         estate = self._estate
         possibility, height = ask_oracle(
-            estate.tree, estate.active, estate.holders, self._waiting, fr, units, self._now
+            estate.tree, estate.active, estate.holders, self._waiting, fr, units, self._now, estate.fairness
         )
         return _MODES[possibility], height
 
@@ -115,7 +117,7 @@ class _Hunt:
         if spec is None:
             return True
         search = Search(self._node, spec.preemption, self._waiting, dict.fromkeys(needs, 1), needs, self._now)
-        if find_candidates(search, estate.active, estate.holders).ordered:
+        if anybody(search, estate.active, estate.holders, estate.fairness):
             return False
         self._prospects.found_nobody(needs, self._waiting.rank)
         return True

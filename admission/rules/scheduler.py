@@ -109,10 +109,11 @@ class Scheduler:
         """Quota and parent; wakes its whole tree, the one it leaves too."""
         node = self.tree.cohort(cohort.name)
         parent = node.above.name if node is not None and node.above is not None else ""
-        if node is not None and node.declared and node.quotas == cohort.quotas() and parent == cohort.parent:
+        wanted = (cohort.quotas(), cohort.parent, cohort.weight)
+        if node is not None and node.declared and (node.quotas, parent, node.weight) == wanted:
             return
         self._reshape(node)
-        self.tree.put_cohort(cohort.name, cohort.parent, cohort.quotas())
+        self.tree.put_cohort(cohort.name, cohort.parent, cohort.quotas(), cohort.weight)
         self._reshaped(self.tree.cohort(cohort.name))
 
     def drop_cohort(self, name: str) -> None:
@@ -132,7 +133,7 @@ class Scheduler:
             return
         node = self.tree.queue(spec.name)
         self._reshape(node)
-        self.tree.put_queue(spec.name, spec.cohort, spec.quotas())
+        self.tree.put_queue(spec.name, spec.cohort, spec.quotas(), spec.weight)
         queue.configure(spec, active, self._estate.configuration)
         if node is None:
             node = self.tree.queue(spec.name)
