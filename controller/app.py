@@ -9,10 +9,8 @@ import os
 import signal
 import socket
 import uuid
-from collections.abc import Callable, Iterator
-
-from prometheus_client.core import GaugeMetricFamily
-from prometheus_client.registry import Collector
+from collections.abc import Callable
+from importlib.metadata import version
 
 from admission.jobs import READERS
 from admission.model.effects import Outcome
@@ -26,6 +24,7 @@ from controller.kube.configuration import Settings
 from controller.kube.events import Recorder
 from controller.kube.lease import Elector
 from controller.kube.writer import Writer
+from controller.pages.metrics import Page
 from controller.scheduler import Scheduler
 
 log = Log("app")
@@ -80,28 +79,24 @@ class App:
             look=self._books.look,
             may_send=may_send,
         )
-        self._scheduler = Scheduler(self._state, self._effects, self._changed)
         self._leading = False
+        self._metrics = Page(self._state, role=self._role, version=version("lockgate"))
+        self._scheduler = Scheduler(self._state, self._effects, self._changed, planned=self._planned)
 
     async def run(self) -> None:
         """For ever."""
-        queues = _Queues(self._state)
-        metrics.REGISTRY.register(queues)
         pages = {"/healthz": lambda: (True, "ok"), "/readyz": self._readiness}
-        try:
-            async with (
-                probes.served(self._settings.health_bind, pages),
-                probes.served(self._settings.metrics_bind, {}, with_metrics=True),
-            ):
-                await tasks.together(
-                    {
-                        "books": self._keep_books(),
-                        "events": self._recorder.run(),
-                        "leader": self._elector.run(self._lead) if self._elector else self._lead(),
-                    }
-                )
-        finally:
-            metrics.REGISTRY.unregister(queues)
+        async with (
+            probes.served(self._settings.health_bind, pages),
+            probes.served(self._settings.metrics_bind, {}, with_metrics=True, more=self._metrics.chunks),
+        ):
+            await tasks.together(
+                {
+                    "books": self._keep_books(),
+                    "events": self._recorder.run(),
+                    "leader": self._elector.run(self._lead) if self._elector else self._lead(),
+                }
+            )
 
     async def _keep_books(self) -> None:
         # Looking at the lease first makes a lone replica's first lists fresh enough to plan from: no second ones.
@@ -114,12 +109,21 @@ class App:
         await self._books.fresh(since=self._elector.safe_since if self._elector else float("-inf"))
         log.info("leading")
         metrics.LEADS.set(1)
-        self._leading = True
+        self._leading = self._metrics.recorder.counting = True
         try:
             await tasks.together({"effects": self._effects.run(), "scheduler": self._scheduler.run()})
         finally:
-            self._leading = False
+            self._leading = self._metrics.recorder.counting = False
             metrics.LEADS.set(0)
+
+    def _role(self) -> str:
+        if self._elector is None:
+            return "standalone"
+        return "leader" if self._leading else "follower"
+
+    def _planned(self, seconds: float) -> None:
+        metrics.PLAN_SECONDS.observe(seconds)
+        self._metrics.recorder.planned(seconds)
 
     def _settled(self) -> bool:
         return self._effects.settled
@@ -132,28 +136,3 @@ class App:
         if not self._books.synced:
             return False, "waiting for lists of " + ", ".join(self._books.missing())
         return True, "leading" if self._leading else "standing by"
-
-
-class _Queues(Collector):
-    """Kueue's gauges per ClusterQueue, counted when asked for and never in between."""
-
-    def __init__(self, state: State) -> None:
-        self._state = state
-
-    def collect(self) -> Iterator[GaugeMetricFamily]:
-        """One family per gauge."""
-        families = {
-            "pending": GaugeMetricFamily(
-                "lockgate_pending_workloads", "Workloads that wait.", labels=["cluster_queue"]
-            ),
-            "reserving": GaugeMetricFamily(
-                "kueue_reserving_active_workloads", "Workloads that hold quota.", labels=["cluster_queue"]
-            ),
-            "admitted": GaugeMetricFamily(
-                "kueue_admitted_active_workloads", "Workloads that may run.", labels=["cluster_queue"]
-            ),
-        }
-        for queue, load in self._state.loads.cluster_queues.items():
-            for name, family in families.items():
-                family.add_metric([queue], getattr(load, name))
-        yield from families.values()

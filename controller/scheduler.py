@@ -5,6 +5,7 @@ No rule about quota lives here, and nothing awaits between asking and handing ov
 
 import asyncio
 import time
+from collections.abc import Callable
 from typing import Protocol
 
 from admission.model.effects import Plan
@@ -24,12 +25,21 @@ class Planner(Protocol):
 
 
 class Scheduler:
-    """`changed` is set by whoever tells State something."""
+    """`changed` is set by whoever tells State something; `planned` hears how many seconds of CPU each plan took."""
 
-    def __init__(self, state: Planner, effects: Effects, changed: asyncio.Event, *, clock: Clock = SYSTEM) -> None:
+    def __init__(
+        self,
+        state: Planner,
+        effects: Effects,
+        changed: asyncio.Event,
+        *,
+        planned: Callable[[float], None] = metrics.PLAN_SECONDS.observe,
+        clock: Clock = SYSTEM,
+    ) -> None:
         self._state = state
         self._effects = effects
         self._changed = changed
+        self._planned = planned
         self._clock = clock
 
     async def run(self) -> None:
@@ -39,7 +49,7 @@ class Scheduler:
             now = self._clock.now()
             began = time.process_time()
             plan = self._state.plan(now, BUDGET)
-            metrics.PLAN_SECONDS.observe(time.process_time() - began)
+            self._planned(time.process_time() - began)
             metrics.PLAN_EFFECTS.inc(len(plan.effects))
             self._effects.take(plan)
             await self._effects.room(AHEAD)

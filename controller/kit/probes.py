@@ -1,11 +1,12 @@
 """Small HTTP pages for machines: is it alive, is it ready, what does it count."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 
 from aiohttp import web
 
 from controller.kit import metrics
+from controller.kit.exposition import CONTENT_TYPE
 from controller.kit.logs import Log
 
 log = Log("kit.probes")
@@ -26,11 +27,14 @@ def address(text: str) -> tuple[str, int]:
 
 
 Page = Callable[[], tuple[bool, str]]
+More = Callable[[], AsyncIterable[bytes]]
 
 
 @asynccontextmanager
-async def served(where: str, pages: Mapping[str, Page], *, with_metrics: bool = False) -> AsyncIterator[None]:
-    """Serve while inside. A page answers 200 or 503 with its text."""
+async def served(
+    where: str, pages: Mapping[str, Page], *, with_metrics: bool = False, more: More | None = None
+) -> AsyncIterator[None]:
+    """Serve while inside. A page answers 200 or 503 with its text; /metrics ends with what `more` brings."""
     if where == OFF:
         yield
         return
@@ -38,7 +42,7 @@ async def served(where: str, pages: Mapping[str, Page], *, with_metrics: bool = 
     for path, page in pages.items():
         app.router.add_get(path, _handler(page))
     if with_metrics:
-        app.router.add_get("/metrics", _metrics)
+        app.router.add_get("/metrics", _metrics(more))
     runner = web.AppRunner(app, access_log=None)
     await runner.setup()
     try:
@@ -58,5 +62,15 @@ def _handler(page: Page) -> Callable[[web.Request], Awaitable[web.Response]]:
     return answer
 
 
-async def _metrics(_: web.Request) -> web.Response:
-    return web.Response(body=metrics.page(), headers={"Content-Type": "text/plain; version=0.0.4; charset=utf-8"})
+def _metrics(more: More | None) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
+    async def answer(request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"Content-Type": CONTENT_TYPE})
+        await response.prepare(request)
+        await response.write(metrics.page())
+        if more is not None:
+            async for chunk in more():
+                await response.write(chunk)
+        await response.write_eof()
+        return response
+
+    return answer
