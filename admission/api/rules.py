@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from admission.model.topology_assignment import HOSTNAME
+
 Holds = Callable[[Any, Any], bool]
 
 
@@ -138,8 +140,6 @@ FLAVOR_RULES = (
 )
 
 # Topology
-
-HOSTNAME = "kubernetes.io/hostname"
 
 LEVEL_RULES = (
     Rule(

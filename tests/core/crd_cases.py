@@ -3,8 +3,8 @@
 from copy import deepcopy
 from typing import Any, NamedTuple
 
-from admission.api.rules import HOSTNAME
 from admission.model.kinds import KINDS
+from admission.model.topology_assignment import HOSTNAME
 
 Object = dict[str, Any]
 
