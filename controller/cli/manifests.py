@@ -11,9 +11,9 @@ from typing import Any
 
 from admission.model.kinds import KINDS, KUEUE, WATCHED
 from controller.cli.complaint import Complaint
-from controller.cli.documents import BadDocument, Document, Path, dotted, line_of, read_json, read_yaml
 from controller.cli.shapes import Fault, faults
 from controller.cli.unknown import odd_annotations, unknown_fields
+from controller.kit.documents import BadDocument, Document, Path, dotted, line_of, read_json, read_yaml
 
 MAX_BYTES = 10 * 2**20  # an etcd object holds 1.5 MiB; a larger file is not a manifest
 MAX_TRACE_BYTES = 200 * 2**20  # some four million rows

@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path as FilePath
 
-from controller.cli.documents import Path, line_of
 from controller.cli.manifests import Manifest, Problem, text_of
+from controller.kit.documents import Path, line_of
 
 _WRAPPINGS = (
     re.compile(r'^admission webhook "[^"]*" denied the request: '),

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from admission.model.amounts import BadQuantity, exact
 from admission.model.durations import BadDuration, duration
 from admission.model.names import ARRIVAL, RUNTIME
-from controller.cli.documents import Path
+from controller.kit.documents import Path
 
 
 class Fault(NamedTuple):

@@ -8,14 +8,14 @@ import json
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-import yaml
 
 from controller.cli.complaint import Complaint
 
 if TYPE_CHECKING:
+    from admission.model.configuration import Configuration
     from admission.world.scenario.case import Case
     from admission.world.scenario.runner import Result
 
@@ -50,6 +50,10 @@ def command(
         Path | None,
         typer.Option(help="With --live: the Configuration that Lockgate runs with; cases that need another are named."),
     ] = None,
+    feature_gates: Annotated[
+        str | None,
+        typer.Option(help="With --live: the feature gates that Lockgate runs with, if not by its Configuration."),
+    ] = None,
 ) -> None:
     """Run scenario files and compare what happens with what they expect."""
     from admission.world.scenario.report import FileResult, as_json, as_junit, count, text
@@ -57,14 +61,16 @@ def command(
 
     if live and rewrite:
         raise Complaint("--rewrite and --live: what a live run shows may be chance; rewrite from a run in memory")
-    for flag, value in (("--kubeconfig", kubeconfig), ("--config", config)):
+    for flag, value in (("--kubeconfig", kubeconfig), ("--config", config), ("--feature-gates", feature_gates)):
         if value is not None and not live:
             raise Complaint(f"{flag}: a run in memory asks nothing of a cluster; add --live or leave the flag away")
     cases = _read_all(_files(paths))
     if live:
         from controller.cli.live.run import run_live
 
-        found = run_live(list(cases.values()), str(kubeconfig) if kubeconfig else None, _running(config))
+        found = run_live(
+            list(cases.values()), str(kubeconfig) if kubeconfig else None, _running(config, feature_gates or "")
+        )
     else:
         found = [run_case(case) for case in cases.values()]
     results = [FileResult(str(path), result) for path, result in zip(cases, found, strict=True)]
@@ -83,18 +89,14 @@ def command(
         raise typer.Exit(3)
 
 
-def _running(config: Path | None) -> dict[str, Any]:
-    """The Configuration of the product on the cluster, checked as the product itself does."""
+def _running(config: Path | None, feature_gates: str) -> "Configuration":
+    """What the product on the cluster runs with, read as it reads it itself."""
     from controller.kube.configuration import BadConfiguration, read_settings
 
-    if config is None:
-        return {}
     try:
-        read_settings(config)
+        return read_settings(config, feature_gates=feature_gates).core
     except BadConfiguration as error:
         raise Complaint(str(error)) from error
-    found: dict[str, Any] = yaml.safe_load(config.read_text())
-    return found
 
 
 def _files(paths: list[Path]) -> list[Path]:

@@ -10,8 +10,8 @@ from typing import Any
 
 from admission.api.crd import SERVED, schema_of
 from admission.model.names import ARRIVAL, RUNTIME
-from controller.cli.documents import Path
 from controller.cli.shapes import Fault
+from controller.kit.documents import Path
 
 Schema = Mapping[str, Any]
 

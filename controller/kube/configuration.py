@@ -1,25 +1,36 @@
-"""Kueue's Configuration file, as far as it means something here.
+"""Kueue's Configuration file on disk, and what it means to the processes around the core.
 
-A key that would do nothing is an error: whoever sets it expects an effect. Keys and defaults are Kueue's.
+What its fields mean is read in `admission.configuration`, which scenarios share; here are files, lines and the
+defaults of our own processes.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-import yaml
-from yaml.composer import ComposerError
-
-from admission.model.configuration import Configuration
-from admission.model.durations import BadDuration, duration
-from admission.model.selectors import read_selector
+from admission.configuration import Note, Problem, Process, Reading, read
+from admission.model.configuration import NAMESPACE, Configuration
+from controller.kit.documents import BadDocument, line_of, read_yaml
 from controller.kube.lease import NAME, Timings
 from controller.kube.writer import BURST, RATE
 
+MAX_BYTES = 2**20  # a ConfigMap, in which such a file lives, holds no more
+UNLIMITED = 1e9  # requests a second, for a negative rate
+
 
 class BadConfiguration(ValueError):
-    """The message names file, key and remedy."""
+    """Names file, line, field, value and remedy of everything that is wrong, a line each."""
+
+    def __init__(self, file: str, faults: Sequence["Fault"]) -> None:
+        super().__init__("\n".join(f"{file}{f':{fault.line}' if fault.line else ''}: {fault.said}" for fault in faults))
+        self.faults = tuple(faults)
+
+
+class Fault(NamedTuple):
+    line: int | None  # from 1
+    problem: Problem | None  # None: the file could not be read at all
+    said: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,122 +49,83 @@ class Settings:
     webhook_port: int = 9443
     webhook_cert_dir: str = ""  # "": an authority of our own
     metrics_bind: str = ":8080"  # plain HTTP; Kueue's :8443 is HTTPS with its own authorisation
+    visibility_host: str = "0.0.0.0"
+    visibility_port: int = 8082
+    tls_min_version: str = "VersionTLS12"
+    notes: tuple[Note, ...] = ()  # what is right and has no effect
 
 
-def read_settings(path: Path) -> Settings:
-    """Raises BadConfiguration."""
-    try:
-        content = yaml.safe_load(path.read_text())
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise BadConfiguration(f"{path}: {_unreadable(error)}") from error
-    if not isinstance(content, dict):
-        raise BadConfiguration(f"{path}: must be one YAML object of kind Configuration")
-    try:
-        return _settings(_Keys(content))
-    except (ValueError, TypeError) as error:
-        raise BadConfiguration(f"{path}: {error}") from error
+def read_settings(path: Path | None, *, feature_gates: str = "", namespace: str = "", home: str = "") -> Settings:
+    """`path` None: all defaults. `feature_gates` is the text of that flag; `namespace` wins over the file's, `home` is
+    taken where the file names none. Raises BadConfiguration."""
+    content, text = (None, "") if path is None else _content(path)
+    reading = read(content, feature_gates=feature_gates, namespace=namespace, home=home or NAMESPACE)
+    if reading.problems:
+        faults = [Fault(_line(text, problem), problem, str(problem)) for problem in reading.problems]
+        # By line, as a person mends them; what concerns a flag comes first.
+        raise BadConfiguration(str(path or "settings"), sorted(faults, key=lambda fault: fault.line or 0))
+    return settings_of(reading)
 
 
-def _unreadable(error: Exception) -> str:
-    """In one line: a parser's own message has half a dozen."""
-    if isinstance(error, ComposerError) and error.context == "expected a single document in the stream":
-        return "holds several documents; must be one YAML object of kind Configuration"
-    if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark is not None:
-        return f"cannot be read: line {error.problem_mark.line + 1} is not YAML: {error.problem}"
-    return f"cannot be read: {' '.join(str(error).split())}"
-
-
-class _Keys:
-    """A mapping that is taken apart key by key; what is left over at the end is unknown."""
-
-    def __init__(self, content: Any, where: str = "") -> None:
-        if content is not None and not isinstance(content, Mapping):
-            raise ValueError(f"{where or 'the file'} must be a mapping, not {type(content).__name__}")
-        self._left = dict(content or {})
-        self._where = where
-
-    def take(self, key: str, kind: type | tuple[type, ...], default: Any) -> Any:
-        value = self._left.pop(key, None)
-        if value is None:
-            return default
-        if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-            raise ValueError(f"{self._name(key)}: {value!r} is not a {_KIND_NAMES[kind]}")
-        return value
-
-    def seconds(self, key: str, default: float) -> float:
-        text = self.take(key, str, None)
-        try:
-            return default if text is None else duration(text)
-        except BadDuration as error:
-            raise ValueError(f"{self._name(key)}: {error}") from error
-
-    def part(self, key: str) -> "_Keys":
-        return _Keys(self._left.pop(key, None), self._name(key))
-
-    def end(self) -> None:
-        if self._left:
-            keys = ", ".join(self._name(key) for key in sorted(map(str, self._left)))
-            raise ValueError(f"{keys}: unknown, or without effect in this version; remove it")
-
-    def _name(self, key: str) -> str:
-        return f"{self._where}.{key}" if self._where else key
-
-
-# The job kinds of this version, by Kueue's names for them. Kueue manages none that is not listed.
-FRAMEWORKS = ("batch/job",)
-
-_KIND_NAMES: Mapping[Any, str] = {
-    str: "string",
-    bool: "boolean",
-    int: "whole number",
-    (int, float): "number",
-    dict: "mapping",
-    list: "list",
-}
-
-
-def _settings(keys: _Keys) -> Settings:
-    kind = keys.take("kind", str, "Configuration")
-    version = keys.take("apiVersion", str, "config.kueue.x-k8s.io/v1beta2")
-    if kind != "Configuration" or not version.startswith("config.kueue.x-k8s.io/"):
-        raise ValueError(f"is a {version} {kind}, not a config.kueue.x-k8s.io Configuration")
-    usual = Settings()
-    core = replace(
-        usual.core,
-        namespace=keys.take("namespace", str, usual.core.namespace),
-        manage_jobs_without_queue_name=keys.take("manageJobsWithoutQueueName", bool, False),
-    )
-    selector = keys.take("managedJobsNamespaceSelector", dict, None)
-    if selector is not None:
-        read = read_selector(selector)
-        assert read is not None, "only null selects nothing"
-        core = replace(core, managed_jobs_namespace_selector=read)
-    lease, connection = keys.part("leaderElection"), keys.part("clientConnection")
-    health, metrics, webhook = keys.part("health"), keys.part("metrics"), keys.part("webhook")
-    settings = Settings(
-        core=core,
-        leader_elect=lease.take("leaderElect", bool, usual.leader_elect),
-        lease_name=lease.take("resourceName", str, usual.lease_name),
-        lease_namespace=lease.take("resourceNamespace", str, ""),
+def settings_of(reading: Reading) -> Settings:
+    usual, said = Settings(), reading.process
+    return Settings(
+        core=reading.core,
+        leader_elect=usual.leader_elect if said.leader_elect is None else said.leader_elect,
+        lease_name=said.lease_name or usual.lease_name,
+        lease_namespace=said.lease_namespace or usual.lease_namespace,
         timings=Timings(
-            lease=lease.seconds("leaseDuration", usual.timings.lease),
-            deadline=lease.seconds("renewDeadline", usual.timings.deadline),
-            retry=lease.seconds("retryPeriod", usual.timings.retry),
+            lease=said.lease_duration or usual.timings.lease,
+            deadline=said.renew_deadline or usual.timings.deadline,
+            retry=said.retry_period or usual.timings.retry,
         ),
-        requests_per_second=float(connection.take("qps", (int, float), usual.requests_per_second)),
-        request_burst=connection.take("burst", int, usual.request_burst),
-        health_bind=health.take("healthProbeBindAddress", str, usual.health_bind),
-        metrics_bind=metrics.take("bindAddress", str, usual.metrics_bind),
-        webhook_host=webhook.take("host", str, usual.webhook_host),
-        webhook_port=webhook.take("port", int, usual.webhook_port),
-        webhook_cert_dir=webhook.take("certDir", str, usual.webhook_cert_dir),
+        requests_per_second=_rate(said),
+        request_burst=said.request_burst or usual.request_burst,
+        health_bind=said.health_bind or usual.health_bind,
+        webhook_host=said.webhook_host or usual.webhook_host,
+        webhook_port=said.webhook_port or usual.webhook_port,
+        webhook_cert_dir=said.webhook_cert_dir or usual.webhook_cert_dir,
+        metrics_bind=said.metrics_bind or usual.metrics_bind,
+        visibility_host=said.visibility_host or usual.visibility_host,
+        visibility_port=said.visibility_port or usual.visibility_port,
+        tls_min_version=said.tls_min_version or usual.tls_min_version,
+        notes=reading.notes,
     )
-    integrations = keys.part("integrations")
-    frameworks = integrations.take("frameworks", list, list(FRAMEWORKS))
-    missing = [str(name) for name in frameworks if name not in FRAMEWORKS]
-    if missing or not frameworks:
-        known = ", ".join(FRAMEWORKS)
-        raise ValueError(f"integrations.frameworks: {missing or 'nothing'}: this version has {known}; list just that")
-    for part in (lease, connection, health, metrics, webhook, integrations, keys):
-        part.end()
-    return settings
+
+
+def _rate(said: Process) -> float:
+    if said.requests_per_second is None:
+        return RATE
+    return said.requests_per_second if said.requests_per_second > 0 else UNLIMITED
+
+
+def _content(path: Path) -> tuple[Any, str]:
+    """Raises BadConfiguration."""
+
+    def bad(said: str, line: int | None = None) -> BadConfiguration:
+        return BadConfiguration(str(path), [Fault(line, None, said)])
+
+    try:
+        with path.open("rb") as file:
+            raw = file.read(MAX_BYTES + 1)
+        if len(raw) > MAX_BYTES:
+            raise bad(f"is larger than {MAX_BYTES // 2**20} MiB; it can't be a Configuration")
+        text = raw.decode("utf-8-sig")
+        documents = [document.content for document in read_yaml(text) if document.content is not None]
+    except OSError as error:
+        raise bad(f"cannot be read: {error.strerror or error}; check the path") from error
+    except UnicodeDecodeError as error:
+        raise bad("cannot be read: is not UTF-8 text; save it as UTF-8") from error
+    except BadDocument as error:
+        raise bad(f"cannot be read: {error}", error.line) from error
+    if len(documents) != 1 or not isinstance(documents[0], dict):
+        held = f"holds {len(documents)} documents" if len(documents) != 1 else "holds no object"
+        raise bad(f"{held}; must be one YAML object of kind Configuration")
+    return documents[0], text
+
+
+def _line(text: str, problem: Problem) -> int | None:
+    """None for what stands in no file."""
+    if problem.path[:1] == ("--feature-gates",):
+        return None
+    return line_of(text, 1, problem.path)

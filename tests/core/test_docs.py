@@ -29,7 +29,9 @@ def test_the_scenario_that_is_shown_holds() -> None:
 def test_the_configuration_that_is_shown_is_the_default_written_out(tmp_path: Path) -> None:
     shown, empty = tmp_path / "shown.yaml", tmp_path / "empty.yaml"
     shown.write_text(example("install.md"), encoding="utf-8")
-    empty.write_text(yaml.safe_dump({"kind": "Configuration"}), encoding="utf-8")
+    empty.write_text(
+        yaml.safe_dump({"apiVersion": "config.kueue.x-k8s.io/v1beta2", "kind": "Configuration"}), encoding="utf-8"
+    )
     assert read_settings(shown) == read_settings(empty)
 
 

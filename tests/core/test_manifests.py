@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from controller.cli.complaint import Complaint
-from controller.cli.documents import BadDocument, read_yaml
+from controller.kit.documents import BadDocument, read_yaml
 from controller.cli.manifests import BadManifests, Bundle, Problem, load
 from controller.cli.trace import read_trace
 

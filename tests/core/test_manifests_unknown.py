@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from controller.cli.documents import read_yaml
+from controller.kit.documents import read_yaml
 from controller.cli.manifests import BadManifests, Problem, load
 from controller.cli.unknown import unknown_fields
 

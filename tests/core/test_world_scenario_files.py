@@ -70,17 +70,25 @@ def test_what_is_no_scenario_at_all_is_refused_in_words(text: str) -> None:
     assert all(len(problem) > 5 for problem in problems(text))
 
 
+def with_topology(text: str) -> str:
+    """The same with something that a run in memory lacks."""
+    return text.replace(
+        "metadata: {name: std}", "metadata: {name: std}\n    spec: {nodeLabels: {a: b}, topologyName: t}"
+    )
+
+
 def test_what_this_runner_lacks_is_named_from_the_file_itself() -> None:
-    text = TEXT.replace(
-        "preemption: {reclaimWithinCohort: Any}", "admissionChecksStrategy: {admissionChecks: [{name: a}]}"
-    )
-    text = text.replace("spec: {}", "spec: {fairSharing: {weight: '2'}}")
-    text = text.replace(
-        "objects:\n", "config: {apiVersion: config.kueue.x-k8s.io/v1beta2, kind: Configuration, x: 1}\nobjects:\n"
-    )
-    result = run_case(read_case(text))
+    result = run_case(read_case(with_topology(TEXT)))
     assert result.outcome == "unsupported"
-    assert result.missing == ["config: x", "fair sharing", "AdmissionCheck"]
+    assert result.missing == ["topology"]
+
+
+def test_a_bad_config_makes_a_bad_file() -> None:
+    head = "config:\n  apiVersion: config.kueue.x-k8s.io/v1beta2\n  kind: Configuration\n"
+    bad = TEXT.replace("objects:\n", f"{head}  waitForPodsReady: {{timeout: soon}}\n  fairSharin: {{}}\nobjects:\n")
+    duration, unknown = problems(bad)
+    assert duration.startswith(f'{line_of(bad, "soon")}: config.waitForPodsReady.timeout: "soon" is not a duration: ')
+    assert unknown.startswith(f"{line_of(bad, 'fairSharin:')}: config.fairSharin: is not a field of a Configuration: ")
 
 
 def test_a_request_that_nobody_expects_to_be_refused_must_be_accepted() -> None:
@@ -159,9 +167,7 @@ FAILING = TEXT.replace("state: pending}", "state: finished}").replace("InCohortR
 
 def test_exit_codes_tell_what_happened(run: Run, file: Callable[[str, str], Path], tmp_path: Path) -> None:
     good = file("good.yaml", TEXT)
-    unsupported = file(
-        "other.yaml", TEXT.replace("C018", "C019").replace("spec: {}", "spec: {fairSharing: {weight: 1}}")
-    )
+    unsupported = file("other.yaml", with_topology(TEXT.replace("C018", "C019")))
     assert run(good)[0] == 0
     assert run(tmp_path)[0] == 3
     failing = file("failing.yaml", FAILING.replace("C018", "C020"))

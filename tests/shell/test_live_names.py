@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 import yaml
 
+from admission.configuration import read
 from admission.model.kinds import Ref
 from admission.world.scenario.case import read_case
 from controller.cli.live.names import Names
@@ -15,6 +16,7 @@ from controller.cli.live.pace import Pace
 FILES = sorted((Path(__file__).parents[1] / "scenarios").glob("*.yaml"))
 
 NAMES = Names("k2p9xx")
+HEAD = {"apiVersion": "config.kueue.x-k8s.io/v1beta2", "kind": "Configuration"}
 
 
 def on_the_cluster(text: str) -> dict[str, Any]:
@@ -142,6 +144,14 @@ def test_what_cannot_be_played_on_a_real_cluster_is_named() -> None:
 
 def test_cases_with_the_config_of_the_running_product_are_played() -> None:
     forms = {file.stem[:3]: read_case(file.read_text()).form for file in FILES}
-    running = {"managedJobsNamespaceSelector": {"matchLabels": {"queue": "yes"}}, "metrics": {"bindAddress": ":1"}}
+    running = read({**HEAD, "managedJobsNamespaceSelector": {"matchLabels": {"queue": "yes"}}}).core
     assert lacking_live(forms["049"], running) == []
     assert "managedJobsNamespaceSelector" in lacking_live(forms["001"], running)[0]
+
+
+def test_the_namespace_of_the_running_product_makes_no_case_another() -> None:
+    forms = {file.stem[:3]: read_case(file.read_text()).form for file in FILES}
+    assert lacking_live(forms["001"], read({**HEAD, "namespace": "elsewhere"}).core) == []
+    assert lacking_live(forms["001"], read({**HEAD, "featureGates": {"PartialAdmission": False}}).core) == [
+        "config: featureGates: the running product has another (--config says which)"
+    ]

@@ -54,10 +54,11 @@ def test_a_wrong_flag_ends_the_start_and_is_named(
 
 def test_a_folder_that_only_the_configuration_names_is_checked_too(tmp_path: Path) -> None:
     file = tmp_path / "config.yaml"
-    file.write_text("webhook: {certDir: /nowhere}\n")
+    head = "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n"
+    file.write_text(head + "webhook: {certDir: /nowhere}\n")
     with pytest.raises(BadSetting, match="/nowhere: no such folder"):
         configured(Settings(config=file))
-    file.write_text("webhook: {certdir: /nowhere}\n")
+    file.write_text(head + "webhook: {certdir: /nowhere}\n")
     with pytest.raises(BadConfiguration, match=r"webhook\.certdir"):
         configured(Settings(config=file))
 

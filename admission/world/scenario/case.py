@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from admission.configuration import read
 from admission.world.scenario.file_form import ScenarioFile
 from admission.world.scenario.references import reference_problems
 from admission.world.scenario.source import BadFile, Path, Problem, Source, spelled
@@ -33,7 +34,7 @@ def read_case(text: str) -> Case:
         form = ScenarioFile.model_validate(source.value)
     except ValidationError as error:
         raise BadFile(_problems(error, source)) from error
-    problems = [*_manifest_problems(form, source)]
+    problems = [*_config_problems(source), *_manifest_problems(form, source)]
     problems = problems or [*reference_problems(form, source)]
     if problems:
         raise BadFile(problems)
@@ -77,6 +78,15 @@ def _message(detail: ErrorDetails) -> str:
             value = repr(detail["input"])
             shown = value if len(value) <= 60 else value[:57] + "…"
             return f"{shown}: {detail['msg'][0].lower()}{detail['msg'][1:]}"
+
+
+def _config_problems(source: Source) -> list[Problem]:
+    """As the processes judge the same file."""
+    problems = []
+    for path, problem, remedy in read(source.value.get("config")).problems:
+        place = ("config", *path)
+        problems.append(Problem(spelled(place), source.line(place), f"{problem}: {remedy}"))
+    return problems
 
 
 def _manifest_problems(form: ScenarioFile, source: Source) -> list[Problem]:

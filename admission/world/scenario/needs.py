@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from admission.model.names import MIN_PARALLELISM
 from admission.world.scenario.file_form import ScenarioFile
 from admission.world.scenario.naming import group_of
 
@@ -23,8 +22,7 @@ _OP_NEEDS = {
 BY_CHOICE = frozenset({"live-only", "offline-only"})  # no manifest shows these
 
 # What is run here of the things that `needs` can name.
-_SUPPORTED = frozenset({"offline-only", "faults"})
-SUPPORTED_CONFIG = frozenset({"manageJobsWithoutQueueName", "managedJobsNamespaceSelector"})
+_SUPPORTED = frozenset({"offline-only", "faults", "limitrange", "runtimeclass"})
 _UNSUPPORTED_OPS = {"kill-leader": "op kill-leader"}
 
 
@@ -60,8 +58,6 @@ def lacking(form: ScenarioFile) -> list[str]:
     """What the file needs and this runner does not have, named for people; empty: it can be run."""
     missing = sorted(set(form.needs) - _SUPPORTED)
     missing += [_UNSUPPORTED_OPS[op] for op in sorted({e.op for e in form.events} & _UNSUPPORTED_OPS.keys())]
-    config = (form.config.model_extra or {}) if form.config else {}
-    missing += [f"config: {key}" for key in sorted(config.keys() - SUPPORTED_CONFIG)]
     for manifest in form.objects:
         missing += _in_manifest(manifest)
     return list(dict.fromkeys(missing))
@@ -69,13 +65,5 @@ def lacking(form: ScenarioFile) -> list[str]:
 
 def _in_manifest(manifest: Mapping[str, Any]) -> Iterator[str]:
     kind, spec = manifest["kind"], manifest.get("spec") or {}
-    if kind == "AdmissionCheck" or spec.get("admissionChecks") or spec.get("admissionChecksStrategy"):
-        yield "AdmissionCheck"
-    if kind in ("ClusterQueue", "Cohort", "LocalQueue") and spec.get("fairSharing"):
-        yield "fair sharing"
     if kind == "Topology" or (kind == "ResourceFlavor" and spec.get("topologyName")):
         yield "topology"
-    notes = manifest["metadata"].get("annotations") or {}
-    partial = any("minCount" in pod_set for pod_set in spec.get("podSets") or () if isinstance(pod_set, Mapping))
-    if MIN_PARALLELISM in notes or (kind == "Workload" and partial):
-        yield "partial admission"

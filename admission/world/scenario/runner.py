@@ -1,13 +1,12 @@
 """Runs one scenario: its events on the virtual clock, its expectations when everything is at rest."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby
-from typing import Any
 
+from admission.configuration import read
 from admission.model.configuration import Configuration
-from admission.model.selectors import read_selector
 from admission.world.clock import EPOCH
 from admission.world.scenario.case import Case
 from admission.world.scenario.events import Events
@@ -61,14 +60,10 @@ def play(result: Result, stage: Stage, insist: Callable[[Look], list[Mismatch]] 
 
 
 def configuration_of(config: Config | None) -> Configuration:
-    """What of a scenario's `config` this product knows; `needs.lacking` names the rest."""
-    said: Mapping[str, Any] = (config.model_extra or {}) if config is not None else {}
-    known: dict[str, Any] = {}
-    if "manageJobsWithoutQueueName" in said:
-        known["manage_jobs_without_queue_name"] = bool(said["manageJobsWithoutQueueName"])
-    if "managedJobsNamespaceSelector" in said:
-        known["managed_jobs_namespace_selector"] = read_selector(said["managedJobsNamespaceSelector"])
-    return Configuration(**known)
+    """What a scenario's `config` means; reading the case has made sure that it is right."""
+    reading = read(None if config is None else config.model_dump())
+    assert not reading.problems, reading.problems
+    return reading.core
 
 
 class _Run:

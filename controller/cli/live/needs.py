@@ -1,13 +1,15 @@
 """What of a scenario can't be played on a real API server, named for people."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import fields, replace
 
+from admission.configuration import SECTIONS, read, system_excluded
+from admission.model.configuration import DEFAULTS, NAMESPACE, Configuration
 from admission.model.names import NAMESPACE_NAME
 from admission.world.scenario.event_forms import JobStopped
 from admission.world.scenario.expectation_forms import CountIs, CountWrites, RequestIs
 from admission.world.scenario.file_form import MaxWrites, ScenarioFile
-from admission.world.scenario.needs import SUPPORTED_CONFIG, lacking
+from admission.world.scenario.needs import lacking
 from controller.cli.live.names import LONGEST
 
 # Why not: the product is somebody else's to stop, and its requests are not ours to see.
@@ -20,7 +22,6 @@ _OPS = (
     "admission-review",
     "rotate-serving-cert",
 )
-_DEFAULTS: Mapping[str, Any] = {"manageJobsWithoutQueueName": False}
 
 
 def jobs_of_ours(form: ScenarioFile) -> set[str]:
@@ -33,20 +34,26 @@ def _only_ours(law: MaxWrites, form: ScenarioFile) -> bool:
     return law.ref is None or law.ref.startswith("Workload/") or law.ref in jobs_of_ours(form)
 
 
-def lacking_live(form: ScenarioFile, running: Mapping[str, Any] = {}) -> list[str]:
+def lacking_live(form: ScenarioFile, running: Configuration = DEFAULTS) -> list[str]:
     """Empty: it can be played. `running`: the Configuration that the product on the cluster runs with."""
     missing = [*lacking(form), *_lacking(form), *_other_config(form, running)]
     return list(dict.fromkeys(missing))
 
 
-def _other_config(form: ScenarioFile, running: Mapping[str, Any]) -> Iterator[str]:
-    """Only keys that a scenario may set are compared; ports and the like are the cluster's own business."""
-    wanted = (form.config.model_extra or {}) if form.config else {}
-    for key in sorted(SUPPORTED_CONFIG | wanted.keys()):
-        if wanted.get(key, _DEFAULTS.get(key)) != running.get(key, _DEFAULTS.get(key)):
-            yield f"config: {key}: the running product has another (--config says which)"
-        elif NAMESPACE_NAME in str(wanted.get(key)):
-            yield f"config: {key}: names a namespace, and on a shared cluster its name is another"
+def _other_config(form: ScenarioFile, running: Configuration) -> Iterator[str]:
+    """Only what changes decisions is compared; ports and the like are the cluster's own business."""
+    said = form.config.model_dump() if form.config else None
+    # In one namespace, as that is part of what jobs are managed by default.
+    wanted = read(said, namespace=NAMESPACE).core
+    found = replace(running, namespace=NAMESPACE)
+    if said is None or "managedJobsNamespaceSelector" not in said:
+        if running.managed_jobs_namespace_selector == system_excluded(running.namespace):
+            found = replace(found, managed_jobs_namespace_selector=wanted.managed_jobs_namespace_selector)
+    elif NAMESPACE_NAME in str(said["managedJobsNamespaceSelector"]):
+        yield "config: managedJobsNamespaceSelector: names a namespace, and on a shared cluster its name is another"
+    for field in fields(Configuration):
+        if getattr(wanted, field.name) != getattr(found, field.name):
+            yield f"config: {SECTIONS[field.name]}: the running product has another (--config says which)"
 
 
 def _lacking(form: ScenarioFile) -> Iterator[str]:

@@ -2,10 +2,10 @@
 
 import asyncio
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
+from admission.model.configuration import Configuration
 from admission.model.kinds import KINDS, Ref
 from admission.world.clock import EPOCH
 from admission.world.scenario.case import Case
@@ -31,7 +31,7 @@ _TOKEN = "abcdefghijklmnopqrstuvwxyz0123456789"
 _CLUSTER_SCOPED = ("ClusterQueue", "Cohort", "ResourceFlavor", "WorkloadPriorityClass", "PriorityClass")
 
 
-def run_live(cases: Sequence[Case], kubeconfig: str | None, config: Mapping[str, Any]) -> list[Result]:
+def run_live(cases: Sequence[Case], kubeconfig: str | None, config: Configuration) -> list[Result]:
     """The result of each; `config` is what the product runs with. Raises Complaint when the cluster can't be used."""
     results = [Result(case, lacking_live(case.form, config)) for case in cases]
     try:
