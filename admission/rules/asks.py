@@ -14,6 +14,7 @@ class Ask(NamedTuple):
     node_selector: tuple[tuple[str, str], ...]
     affinity: tuple[tuple[NodeRule, ...], ...]
     tolerations: tuple[Toleration, ...]
+    least: int  # pods that would do; as many as `pods` when it takes all or none
 
 
 Asks = tuple[Ask, ...]  # with its priority, what Kueue calls the scheduling hash: equals of one queue fail alike
@@ -28,10 +29,12 @@ def asks_of(workload: Workload) -> Asks:
         if reclaimable:
             count -= min(count, reclaimable.get(pod_set.name, 0))
         requests = tuple(sorted([(name, units * count) for name, units in pod_set.requests.items()]))
-        asks.append(Ask(pod_set.name, count, requests, pod_set.node_selector, pod_set.affinity, pod_set.tolerations))
+        least = count if pod_set.min_count is None else min(count, pod_set.min_count)
+        rules = (pod_set.node_selector, pod_set.affinity, pod_set.tolerations)
+        asks.append(Ask(pod_set.name, count, requests, *rules, least))
     return tuple(asks)
 
 
 def problem_of(workload: Workload) -> str:
     """Why its requests can never be admitted, or ""."""
-    return "; ".join([pod_set.problem for pod_set in workload.pod_sets if pod_set.problem])
+    return next((pod_set.problem for pod_set in workload.pod_sets if pod_set.problem), "")

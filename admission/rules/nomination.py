@@ -5,17 +5,19 @@ from typing import Final
 from admission.model.decisions import Shortage, Victim
 from admission.model.queues import FlavorResource
 from admission.rules import reasons
-from admission.rules.asks import Ask, problem_of
+from admission.rules.asks import Ask, Asks, problem_of
 from admission.rules.estate import Estate
 from admission.rules.flavors import NOTHING_TRIED, Assignment, Flavors, Progress, assign, unavailable, unmatched, wanted
 from admission.rules.grades import FIT, NO_CANDIDATES, NO_FIT, PREEMPT, RECLAIM, Judge, Shortfall
 from admission.rules.matching import mismatch
 from admission.rules.menu import Menu
+from admission.rules.partial import largest
 from admission.rules.preemption import anybody, ask_oracle, find_victims
 from admission.rules.preemption_candidates import Search
 from admission.rules.queue import Queue, Scanned, Waiting
 from admission.tree import Node
 
+Plan = tuple[Assignment, tuple[Victim, ...]]
 _MODES: Final = {"noCandidates": NO_CANDIDATES, "preempt": PREEMPT, "reclaim": RECLAIM}
 
 
@@ -74,9 +76,16 @@ def _judge(
         raise LookupError(f"ClusterQueue {queue.name} has no spec and cannot nominate {waiting.key}")
     progress = _progress(estate, queue, waiting, node) if remembering else NOTHING_TRIED
     hunt = _Hunt(estate, queue, waiting, node, now)
-    assignment = assign(waiting.asks, menu, hunt.judge(menu), estate.flavors, progress)
-    victims = hunt.victims(assignment) if assignment.mode == PREEMPT and menu.preempts else ()
+    assignment, victims = hunt.plan(menu, waiting.asks, progress)
+    if assignment.mode != FIT and not victims and estate.configuration.gates["PartialAdmission"]:
+        fewer = largest(waiting.asks, lambda asks: _workable(hunt.plan(menu, asks, progress)))
+        assignment, victims = fewer or (assignment, victims)
     return Nomination(waiting, queue, stamp, assignment, victims)
+
+
+def _workable(plan: Plan) -> Plan | None:
+    assignment, victims = plan
+    return plan if assignment.mode == FIT or victims else None
 
 
 class _Hunt:
@@ -87,6 +96,10 @@ class _Hunt:
     def __init__(self, estate: Estate, queue: Queue, waiting: Waiting, node: Node, now: float) -> None:
         self._estate, self._queue, self._waiting, self._node, self._now = estate, queue, waiting, node, now
         self._prospects = queue.prospects.at((estate.tree.version(node), estate.era))
+
+    def plan(self, menu: Menu, asks: Asks, progress: Progress) -> Plan:
+        assignment = assign(asks, menu, self.judge(menu), self._estate.flavors, progress)
+        return assignment, self.victims(assignment) if assignment.mode == PREEMPT and menu.preempts else ()
 
     def judge(self, menu: Menu) -> Judge:
         return Judge(menu, self._node, self._oracle if menu.preempts else None)

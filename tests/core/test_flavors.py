@@ -230,7 +230,7 @@ def test_a_changed_flavor_wakes_the_queues_that_list_it(lab: Lab) -> None:
     ],
 )
 def test_matching(flavor: dict[str, Any], pods: dict[str, Any], matches: bool) -> None:
-    ask = Ask("main", 1, (), pods.get("node_selector", ()), pods.get("affinity", ()), pods.get("tolerations", ()))
+    ask = Ask("main", 1, (), pods.get("node_selector", ()), pods.get("affinity", ()), pods.get("tolerations", ()), 1)
     assert (mismatch("f", ResourceFlavor("f", **flavor), ask) == "") is matches
 
 
