@@ -9,12 +9,12 @@ from typing import Any
 import msgspec
 
 from admission.answers.configurations import JOB_KINDS, QUEUE_KINDS, SECRET
+from controller.kit.certificates import Pair, bundle, ends, split
 from controller.kit.clock import SYSTEM, Clock
+from controller.kit.keyring import Keyring, first, from_secret, next_step, to_secret
 from controller.kit.logs import Log
 from controller.kube.client import Client
 from controller.kube.errors import ApiError, Conflict, NotFound
-from webhooks.certificates import Pair, bundle, ends, split
-from webhooks.keyring import Keyring, first, from_secret, next_step, to_secret
 from webhooks.serving import BadPair, Serving
 
 LOOK_SECONDS = 10.0  # between looks at Secret and configurations: five GETs

@@ -10,7 +10,7 @@ import ssl
 import tempfile
 from pathlib import Path
 
-from webhooks.certificates import Pair
+from controller.kit.certificates import Pair
 
 
 class BadPair(Exception):

@@ -15,7 +15,7 @@ from tests.budgets.limits import limit
 from tests.budgets.reviews import job_review
 from tests.webhooks.serving import AUTHORITY, JSON, LEAF, StandingView, trusting
 from webhooks import review
-from webhooks.certificates import Pair
+from controller.kit.certificates import Pair
 from webhooks.server import answering
 from webhooks.serving import Serving
 

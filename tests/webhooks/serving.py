@@ -12,7 +12,7 @@ import aiohttp
 
 from admission.model.configuration import DEFAULTS, Configuration
 from admission.model.queues import LocalQueue
-from webhooks.certificates import make_authority, make_leaf
+from controller.kit.certificates import make_authority, make_leaf
 from webhooks.server import answering
 from webhooks.serving import Serving
 from webhooks.view import OwnerUnknown

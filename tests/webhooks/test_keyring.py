@@ -8,8 +8,8 @@ import pytest
 from cryptography import x509
 from cryptography.x509.verification import PolicyBuilder, Store
 
-from webhooks.certificates import LEAF_LIFE, Pair, bundle, ends, make_authority, make_leaf, names_of, split
-from webhooks.keyring import SETTLE, Keyring, first, from_secret, next_step, to_secret
+from controller.kit.certificates import LEAF_LIFE, Pair, bundle, ends, make_authority, make_leaf, names_of, split
+from controller.kit.keyring import SETTLE, Keyring, first, from_secret, next_step, to_secret
 from webhooks.serving import BadPair, Serving
 
 NAMES = ["kueue-webhook-service.kueue-system.svc", "localhost", "127.0.0.1"]

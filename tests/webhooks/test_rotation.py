@@ -16,8 +16,8 @@ from controller.kube.client import Client
 from controller.kube.errors import ApiError
 from tests.webhooks.loopback import Stored, loopback
 from tests.webhooks.serving import AUTHORITY, JSON, LEAF, ApiServer, envelope, trusting, webhook_server
-from webhooks.certificates import Pair, make_authority, make_leaf, split
-from webhooks.keyring import SETTLE, Keyring, from_secret, to_secret
+from controller.kit.certificates import Pair, make_authority, make_leaf, split
+from controller.kit.keyring import SETTLE, Keyring, from_secret, to_secret
 from webhooks.rotation import Files, OwnAuthority
 from webhooks.serving import BadPair, Serving
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
-from webhooks.certificates import (
+from controller.kit.certificates import (
     Pair,
     authority_is_due,
     bundle,

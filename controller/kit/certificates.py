@@ -5,8 +5,12 @@ key identifiers, and names only as alternative names.
 """
 
 import ipaddress
+import os
+import ssl
+import tempfile
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import NamedTuple
 
 from cryptography import x509
@@ -43,7 +47,7 @@ class Pair(NamedTuple):
 def make_authority(now: datetime) -> Pair:
     """A new self-signed authority."""
     key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, f"lockgate-webhooks-{now:%Y%m%d%H%M%S}")])
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, f"lockgate-{now:%Y%m%d%H%M%S}")])
     usage = _usage(key_cert_sign=True, crl_sign=True)
     builder = (
         _builder(name, name, key.public_key(), now, AUTHORITY_LIFE)
@@ -59,7 +63,7 @@ def make_leaf(authority: Pair, names: Sequence[str], now: datetime) -> Pair:
     signing = serialization.load_pem_private_key(authority.key, password=None)
     assert isinstance(signing, ec.EllipticCurvePrivateKey)  # `keyring` admits no other
     key = ec.generate_private_key(ec.SECP256R1())
-    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "lockgate-webhooks")])
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "lockgate")])
     life = min(LEAF_LIFE, issuer.not_valid_after_utc - now)
     builder = (
         _builder(subject, issuer.subject, key.public_key(), now, life)
@@ -70,6 +74,17 @@ def make_leaf(authority: Pair, names: Sequence[str], now: datetime) -> Pair:
         .add_extension(_issuer_key(issuer), critical=False)
     )
     return _pair(builder, key, signing)
+
+
+def load_chain(context: ssl.SSLContext, pair: Pair) -> None:
+    """Serve the pair. Raises ssl.SSLError, OSError, ValueError when it can't be."""
+    # OpenSSL reads files only. The folder is ours alone and gone at once.
+    with tempfile.TemporaryDirectory(prefix="lockgate-") as folder:
+        certificate, key = Path(folder, "tls.crt"), Path(folder, "tls.key")
+        for path, content in ((certificate, pair.certificate), (key, pair.key)):
+            with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+                file.write(content)
+        context.load_cert_chain(certificate, key)
 
 
 def ends(certificate: bytes) -> datetime:
