@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from admission.answers.configurations import JOB_KINDS, QUEUE_KINDS, SECRET
+from admission.api.crd import CONVERTED, LABEL, PRODUCT, crd_name
 from controller.kit.certificates import Pair, bundle, ends, split
 from controller.kit.clock import SYSTEM, Clock
 from controller.kit.keyring import Keyring, first, from_secret, next_step, to_secret
@@ -17,12 +18,43 @@ from controller.kube.client import Client
 from controller.kube.errors import ApiError, Conflict, NotFound
 from webhooks.serving import BadPair, Serving
 
-LOOK_SECONDS = 10.0  # between looks at Secret and configurations: five GETs
+LOOK_SECONDS = 10.0  # between looks at Secret, configurations and CRDs: nine GETs
 FILES_SECONDS = 2.0  # between looks at the folder: two small files
 _CONFIGURATIONS = "/apis/admissionregistration.k8s.io/v1/"
 _PLURALS = ("mutatingwebhookconfigurations", "validatingwebhookconfigurations")
+_DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/"
 
 log = Log("webhooks.rotation")
+
+
+class _ClientConfig(msgspec.Struct, rename="camel"):
+    ca_bundle: str = ""
+
+
+class _Webhook(msgspec.Struct, rename="camel"):
+    client_config: _ClientConfig
+
+
+class _Conversion(msgspec.Struct):
+    webhook: _Webhook | None = None
+
+
+class _Spec(msgspec.Struct):
+    conversion: _Conversion = msgspec.field(default_factory=_Conversion)
+
+
+class _Metadata(msgspec.Struct):
+    labels: dict[str, str] = {}
+
+
+class _Definition(msgspec.Struct):
+    """Of a CRD what matters here; its schemas are passed over unread."""
+
+    metadata: _Metadata
+    spec: _Spec
+
+
+_definitions = msgspec.json.Decoder(_Definition)
 
 
 class OwnAuthority:
@@ -100,6 +132,8 @@ class OwnAuthority:
         for plural in _PLURALS:
             for name in (QUEUE_KINDS, JOB_KINDS):
                 found += await self._publish_to(f"{_CONFIGURATIONS}{plural}/{name}", ring)
+        for kind in CONVERTED:
+            await self._publish_to_definition(f"{_DEFINITIONS}{crd_name(kind)}", ring)
         if not found and not self._warned:
             log.warning("no webhook configuration of ours exists yet: run `lockgate install`")
         self._warned = not found
@@ -123,6 +157,23 @@ class OwnAuthority:
             await self._client.call("PATCH", path, body=body, content_type="application/json-patch+json")
             log.info("published the authorities", configuration=path.rpartition("/")[2], webhooks=len(patch) // 2)
         return True
+
+    async def _publish_to_definition(self, path: str, ring: Keyring) -> None:
+        """The same for the webhook that converts a kind. CRDs that bear another's name are not ours to change."""
+        try:
+            found = _definitions.decode(await self._client.call("GET", path))
+        except NotFound:
+            return
+        webhook = found.spec.conversion.webhook
+        if webhook is None or found.metadata.labels.get(LABEL) != PRODUCT:
+            return
+        wanted = _with(webhook.client_config.ca_bundle, ring, datetime.fromtimestamp(self._clock.now(), UTC))
+        if webhook.client_config.ca_bundle == wanted:
+            return
+        patch = [{"op": "add", "path": "/spec/conversion/webhook/clientConfig/caBundle", "value": wanted}]
+        body = msgspec.json.encode(patch)
+        await self._client.call("PATCH", path, body=body, content_type="application/json-patch+json")
+        log.info("published the authorities", definition=path.rpartition("/")[2])
 
 
 def _with(held: str, ring: Keyring, now: datetime) -> str:

@@ -13,7 +13,7 @@ from admission.answers import HOOKS, Answer, Request, View, answer
 from controller.kit import metrics
 from controller.kit.logs import Log
 from controller.kube.errors import ApiError
-from webhooks import review
+from webhooks import conversion, review
 from webhooks.view import OwnerUnknown
 
 LARGEST_BODY = 8 * 2**20  # bytes: an object of 1.5 MiB twice, escaped at worst, and the envelope
@@ -35,6 +35,7 @@ def application(view: FetchingView) -> web.Application:
     app = web.Application(client_max_size=LARGEST_BODY)
     for hook in HOOKS:
         app.router.add_post(hook.path, _Handler(hook.path, view).post)
+    conversion.add_to(app)
     return app
 
 

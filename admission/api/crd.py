@@ -27,6 +27,7 @@ from admission.model.kinds import KINDS, KUEUE
 STORED = "v1beta2"
 VERSIONS = (STORED, OLDER)
 CONVERT_PATH = "/convert"  # of the webhooks; Kueue's
+LABEL, PRODUCT = "app.kubernetes.io/name", "lockgate"  # CRDs with it are ours to keep up to date
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +146,7 @@ def definition(kind: str, converter: Mapping[str, Any] | None = None) -> dict[st
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
-        "metadata": {"name": crd_name(kind)},
+        "metadata": {"name": crd_name(kind), "labels": {LABEL: PRODUCT}},
         "spec": spec,
     }
 

@@ -1,6 +1,6 @@
 """Any object that a structural schema allows, as a hypothesis strategy: what no hand-written list of fields forgets."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from hypothesis import strategies as st
@@ -38,9 +38,10 @@ def _strings(schema: Mapping[str, Any]) -> st.SearchStrategy[str]:
 
 
 def _lists(schema: Mapping[str, Any], special: Mapping[str, Any], path: str) -> st.SearchStrategy[list[Any]]:
-    keys = schema.get("x-kubernetes-list-map-keys")
-    unique = (lambda entry: tuple(entry.get(key) for key in keys)) if keys else None
-    if schema.get("x-kubernetes-list-type") == "set":
+    unique: Callable[[Any], Any] | None = None
+    if keys := schema.get("x-kubernetes-list-map-keys"):
+        unique = lambda entry: tuple(entry.get(key) for key in keys)  # noqa: E731
+    elif schema.get("x-kubernetes-list-type") == "set":
         unique = str
     entries = objects(schema["items"], special, f"{path}[]")
     return st.lists(entries, min_size=schema.get("minItems", 0), max_size=2, unique_by=unique)

@@ -59,9 +59,8 @@ SPECIAL: dict[str, dict[str, st.SearchStrategy[Any]]] = {
 @cache  # a strategy is costly to make and is asked for at every example
 def any_of(kind: str, version: str) -> st.SearchStrategy[Object]:
     """Any object of the kind in this version."""
-    return objects(schema_of(kind, version), SPECIAL[version]).map(
-        lambda made: {**made, "apiVersion": f"kueue.x-k8s.io/{version}", "kind": kind}
-    )
+    made: st.SearchStrategy[Object] = objects(schema_of(kind, version), SPECIAL[version])
+    return made.map(lambda fields: {**fields, "apiVersion": f"kueue.x-k8s.io/{version}", "kind": kind})
 
 
 def edit(manifest: Object, path: str, change: Callable[[Object], None]) -> None:

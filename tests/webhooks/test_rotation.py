@@ -11,19 +11,21 @@ import pytest
 
 from admission.answers import by_url, webhook_configurations
 from admission.answers.configurations import SECRET
+from admission.api.crd import CONVERT_PATH, CONVERTED, crd_name, definitions
 from admission.model.configuration import DEFAULTS
+from controller.kit.certificates import Pair, make_authority, make_leaf, split
+from controller.kit.keyring import SETTLE, Keyring, from_secret, to_secret
 from controller.kube.client import Client
 from controller.kube.errors import ApiError
 from tests.webhooks.loopback import Stored, loopback
 from tests.webhooks.serving import AUTHORITY, JSON, LEAF, ApiServer, envelope, trusting, webhook_server
-from controller.kit.certificates import Pair, make_authority, make_leaf, split
-from controller.kit.keyring import SETTLE, Keyring, from_secret, to_secret
 from webhooks.rotation import Files, OwnAuthority
 from webhooks.serving import BadPair, Serving
 
 NAMESPACE, NAMES = "kueue-system", ["localhost", "127.0.0.1"]
 SECRET_PATH = f"/api/v1/namespaces/{NAMESPACE}/secrets/{SECRET}"
 GROUP = "/apis/admissionregistration.k8s.io/v1"
+CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 JOB = {"metadata": {"labels": {"kueue.x-k8s.io/queue-name": "q"}}, "spec": {}}
 
 
@@ -42,18 +44,27 @@ class MovableClock:
 
 
 def _install(stored: Stored) -> None:
-    for manifest in webhook_configurations(by_url("https://127.0.0.1:1"), DEFAULTS):
+    at = by_url("https://127.0.0.1:1")
+    for manifest in webhook_configurations(at, DEFAULTS):
         stored.put(f"{GROUP}/{manifest['kind'].lower()}s/{manifest['metadata']['name']}", manifest)
+    for manifest in definitions(at(CONVERT_PATH)):
+        stored.put(f"{CRDS}/{manifest['metadata']['name']}", manifest)
 
 
 def _bundles(stored: Stored) -> list[list[bytes]]:
-    """What each webhook of each configuration trusts."""
-    return [
-        split(base64.b64decode(webhook["clientConfig"].get("caBundle", "")))
+    """What each webhook of each configuration, and each one that converts, is trusted by."""
+    asked = [
+        webhook["clientConfig"]
         for path, obj in stored.objects.items()
         if path.startswith(GROUP)
         for webhook in obj["webhooks"]
     ]
+    asked += [
+        obj["spec"]["conversion"]["webhook"]["clientConfig"]
+        for path, obj in stored.objects.items()
+        if path.startswith(CRDS) and "conversion" in obj["spec"]
+    ]
+    return [split(base64.b64decode(config.get("caBundle", ""))) for config in asked]
 
 
 def _ring(stored: Stored) -> Keyring:
@@ -78,8 +89,18 @@ async def test_the_first_start_fills_secret_and_every_ca_bundle() -> None:
         serving = Serving()
         await OwnAuthority(client, NAMESPACE, NAMES, serving).step()
         assert serving.loaded.is_set()
-        assert _bundles(stored)
+        assert len(_bundles(stored)) > len(CONVERTED)
         assert all(bundle == list(_ring(stored).trusted) for bundle in _bundles(stored))
+
+
+async def test_a_definition_that_somebody_else_installed_is_left_alone() -> None:
+    async with loopback() as (stored, url), Client(host=url) as client:
+        _install(stored)
+        path = f"{CRDS}/{crd_name('Workload')}"
+        foreign = {**stored.objects[path], "metadata": {"name": crd_name("Workload"), "labels": {}}}
+        before = stored.put(path, foreign)
+        await OwnAuthority(client, NAMESPACE, NAMES, Serving()).step()
+        assert stored.objects[path] == before
 
 
 async def test_two_replicas_that_start_together_share_one_keyring() -> None:
