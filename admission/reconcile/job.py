@@ -6,7 +6,7 @@ Each step is one request, so a crash between any two leaves a state from which t
 from collections.abc import Iterable
 
 from admission.jobs import JOB_KINDS
-from admission.jobs.workload import equivalent, is_label_value, workload_name
+from admission.jobs.workload import equivalent, workload_name
 from admission.model import names
 from admission.model.effects import (
     CreateWorkload,
@@ -14,16 +14,16 @@ from admission.model.effects import (
     Effect,
     EmitEvent,
     Patch,
-    PodSetInfo,
     RestoreJob,
-    StartJob,
     UpdateWorkload,
 )
 from admission.model.job import Job
 from admission.model.kinds import Ref
-from admission.model.workload import Toleration, Workload
+from admission.model.workload import Workload
 from admission.reconcile import transitions
+from admission.reconcile.pods_ready import reclaimed, with_readiness
 from admission.reconcile.priority import priority_of
+from admission.reconcile.starting import start
 from admission.reconcile.view import View
 from admission.reconcile.wishes import NOTHING, Wishes
 from admission.reconcile.workload import drop_finalizer
@@ -50,7 +50,7 @@ def reconcile_job(view: View, job: Job, now: float) -> Wishes:
     """The next step for this job and its Workload."""
     owned = view.workloads_of(job.uid)
     if job.deleting:
-        return _let_go(owned, now)
+        return _let_go(view, owned, now)
     if job.stopping:
         return Wishes(effects=(_finish_stopping(job, owned),))
     if not is_managed(view, job):
@@ -65,9 +65,9 @@ def reconcile_job(view: View, job: Job, now: float) -> Wishes:
     return _with_workload(view, job, workload, now)
 
 
-def _let_go(owned: Iterable[Workload], now: float) -> Wishes:
+def _let_go(view: View, owned: Iterable[Workload], now: float) -> Wishes:
     for workload in owned:
-        if not workload.finished and not workload.deleting:
+        if not workload.finished and not workload.deleting and view.configuration.gates["FinishOrphanedWorkloads"]:
             return Wishes(transitions.finish_because(workload, "OwnerNotFound", "The owner is being deleted", now))
         dropped = drop_finalizer(workload)
         if dropped:
@@ -142,17 +142,63 @@ def _with_workload(view: View, job: Job, workload: Workload, now: float) -> Wish
     relabelled = _follow_labels(view, job, workload)
     if relabelled is not None:
         return relabelled
+    told = _of_its_pods(view, job, workload, now)
+    if told is not workload:
+        return Wishes(told)
     if workload.evicted and workload.reserved:
         return _leave(job, workload, now)
     if job.suspended:
-        return _start(view, job, workload) if workload.admitted and not workload.evicted else NOTHING
+        if workload.evicted and not workload.active:
+            return _retain(view, job, workload, now)
+        if not workload.admitted:
+            return _held_back(job, workload)
+        return start(view, job, workload, now) if not workload.evicted else NOTHING
     if not workload.admitted:
         return Wishes(effects=_stop(job), events=(_stopped(job, "Not admitted by cluster queue"),))
     return NOTHING
 
 
+def _of_its_pods(view: View, job: Job, workload: Workload, now: float) -> Workload:
+    """The Workload with what the job's pods say: which are needed no more, and whether they are ready."""
+    after = workload
+    if view.configuration.gates["ReclaimablePods"]:
+        needless = reclaimed(job, workload)
+        if needless != workload.reclaimable:
+            after = after.but(reclaimable=needless)
+    # Until it is admitted the condition says nothing new; it comes with the writes of others.
+    if view.configuration.wait_for_pods_ready is not None and workload.admitted and not workload.evicted:
+        after = with_readiness(job, after, now)
+    return after
+
+
+def _held_back(job: Job, workload: Workload) -> Wishes:
+    """It holds quota and waits for its checks: their words reach the job's author."""
+    if not workload.reserved:
+        return NOTHING
+    words = [
+        f"{check.name}: {check.message}" for check in workload.checks if check.state == "Pending" and check.message
+    ]
+    if not words:
+        return NOTHING
+    return Wishes(events=(EmitEvent(job.ref, job.uid, "Normal", "UpdatedAdmissionCheck", "; ".join(words)),))
+
+
+def _retain(view: View, job: Job, workload: Workload, now: float) -> Wishes:
+    """A job that we deactivated, not its author, is deleted some time after, where that is configured."""
+    kept_for, evicted = view.configuration.retention.after_deactivated, workload.conditions[names.EVICTED]
+    if kept_for is None or job.active or not evicted.reason.startswith("DeactivatedDueTo"):
+        return NOTHING
+    end = evicted.since + kept_for
+    if now < end:
+        return Wishes(wake_at=end)
+    event = EmitEvent(
+        job.ref, job.uid, "Normal", "Deleted", "Deleted job because its workload was deactivated by Kueue"
+    )
+    return Wishes(effects=(Delete(job.ref, job.uid),), events=(event,))
+
+
 def _follow_labels(view: View, job: Job, workload: Workload) -> Wishes | None:
-    """Queue and priority class of the job, carried over to its Workload where Kueue allows it (§6.3 step 7)."""
+    """Queue and priority class of the job, carried over to its Workload where Kueue allows it (Kueue 0.19)."""
     if job.suspended and not workload.reserved and job.queue_name != workload.queue_name:
         return Wishes(effects=(Patch(workload.ref, {"spec": {"queueName": job.queue_name}}),))
     ref = workload.priority_class
@@ -192,38 +238,3 @@ def _finish_stopping(job: Job, owned: Iterable[Workload]) -> Effect:
 
 def _stopped(job: Job, message: str) -> EmitEvent:
     return EmitEvent(job.ref, job.uid, "Normal", "Stopped", message)
-
-
-def _start(view: View, job: Job, workload: Workload) -> Wishes:
-    assert workload.admission is not None
-    infos = []
-    for assignment in workload.admission.assignments:
-        selector: dict[str, str] = {}
-        tolerations: dict[Toleration, None] = {}
-        for name in dict.fromkeys(assignment.flavors.values()):
-            flavor = view.flavor(name)
-            if flavor is None:
-                message = f"flavor {name} of the admission does not exist any more"
-                return Wishes(events=(EmitEvent(job.ref, job.uid, "Warning", "FailedToStart", message),))
-            selector.update(flavor.node_labels)
-            tolerations.update(dict.fromkeys(flavor.tolerations))
-        labels = {
-            names.POD_SET: assignment.name,
-            names.LOCAL_QUEUE_NAME: workload.queue_name,
-            names.CLUSTER_QUEUE_NAME: workload.admission.cluster_queue,
-        }
-        infos.append(
-            PodSetInfo(
-                name=assignment.name,
-                count=assignment.count,
-                node_selector=selector,
-                tolerations=tuple(tolerations),
-                labels={key: value for key, value in labels.items() if is_label_value(value)},
-                annotations={names.WORKLOAD_ANNOTATION: workload.name},
-            )
-        )
-    event = EmitEvent(
-        job.ref, job.uid, "Normal", "Started", f"Admitted by clusterQueue {workload.admission.cluster_queue}"
-    )
-    start = StartJob(job.ref, workload.ref, tuple(infos), job.resource_version)
-    return Wishes(effects=(start,), events=(event,))

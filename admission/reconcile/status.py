@@ -1,12 +1,13 @@
 """Workload values as the JSON that is written: only what changed, so that nobody else's fields are touched."""
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
 from admission.model import amounts
 from admission.model.queues import FlavorResource
 from admission.model.times import stamp
-from admission.model.workload import Admission, Condition, Workload
+from admission.model.workload import Admission, CheckState, Condition, Workload
 
 
 def status_patch(before: Workload, after: Workload) -> dict[str, Any]:
@@ -22,6 +23,10 @@ def status_patch(before: Workload, after: Workload) -> dict[str, Any]:
         status["schedulingStats"] = {
             "evictions": [{"reason": r, "underlyingCause": c, "count": n} for r, c, n in after.evictions]
         }
+    if after.checks != before.checks:
+        status["admissionChecks"] = [_check_json(check) for check in after.checks]
+    if after.reclaimable != before.reclaimable:
+        status["reclaimablePods"] = [{"name": name, "count": pods} for name, pods in sorted(after.reclaimable.items())]
     if after.accumulated_seconds != before.accumulated_seconds:
         status["accumulatedPastExecutionTimeSeconds"] = after.accumulated_seconds
     return {"status": status} if status else {}
@@ -60,6 +65,22 @@ def admission_json(admission: Admission | None) -> dict[str, Any] | None:
             for pod_set in admission.assignments
         ],
     }
+
+
+def _check_json(check: CheckState) -> dict[str, Any]:
+    wire: dict[str, Any] = {
+        "name": check.name,
+        "state": check.state,
+        "lastTransitionTime": stamp(check.since),
+        "message": check.message,
+    }
+    if check.requeue_after is not None:
+        wire["requeueAfterSeconds"] = check.requeue_after
+    if check.retry_count is not None:
+        wire["retryCount"] = check.retry_count
+    if check.updates_wire:
+        wire["podSetUpdates"] = json.loads(check.updates_wire)
+    return wire
 
 
 def _requeue_json(workload: Workload) -> dict[str, Any] | None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from admission.model import names
-from admission.model.workload import Admission, Condition, Workload
+from admission.model.workload import Admission, CheckState, Condition, Workload
 
 _MESSAGE_LIMIT = 32768  # metav1.Condition's own
 
@@ -53,20 +53,51 @@ def unreserve(workload: Workload, reason: str, message: str, now: float) -> Work
     """Gives the quota back; the time it ran as admitted is added up."""
     after = replace(workload, admission=None)
     after = with_condition(after, names.QUOTA_RESERVED, False, reason, message, now)
+    if workload.is_true(names.PODS_READY) and workload.owner is not None:
+        after = not_started(after, now)
     admitted = workload.conditions.get(names.ADMITTED)
     if admitted is not None and admitted.true:
         after = replace(after, accumulated_seconds=workload.accumulated_seconds + int(max(0.0, now - admitted.since)))
-        after = with_condition(after, names.ADMITTED, False, "NoReservation", "The workload has no reservation", now)
+        if all(check.state == "Ready" for check in workload.checks):
+            reason, words = "NoReservation", "The workload has no reservation"
+        else:
+            reason, words = "NoReservationUnsatisfiedChecks", "The workload has no reservation and not all checks ready"
+        after = with_condition(after, names.ADMITTED, False, reason, words, now)
     return after
 
 
+def not_started(workload: Workload, now: float) -> Workload:
+    """The pods of its job are still to come."""
+    message = "Not all pods are ready or succeeded"
+    return with_condition(workload, names.PODS_READY, False, "WaitForStart", message, now)
+
+
+def admit(workload: Workload, now: float) -> Workload:
+    """All checks have passed: its job may start."""
+    return with_condition(workload, names.ADMITTED, True, "Admitted", "The workload is admitted", now)
+
+
 def evict(workload: Workload, reason: str, message: str, now: float, *, cause: str = "") -> Workload:
-    """Asks the job to stop. Quota stays held until it has (Kueue 0.19)."""
+    """Asks the job to stop. Quota stays held until it has, and checks start anew (Kueue 0.19)."""
     shown = f"{reason}DueTo{cause}" if cause and reason == "Deactivated" else reason
-    after = with_condition(workload, names.EVICTED, True, shown, message, now)
+    after = with_condition(reset_checks(workload, now), names.EVICTED, True, shown, message, now)
     counts = {(r, c): n for r, c, n in workload.evictions}
     counts[(reason, cause)] = counts.get((reason, cause), 0) + 1
     return replace(after, evictions=tuple((r, c, n) for (r, c), n in counts.items()))
+
+
+def reset_checks(workload: Workload, now: float) -> Workload:
+    """Every check starts anew. `requeueAfterSeconds` stays, so that its controller sees what it asked for."""
+    checks = tuple([_anew(check, now) for check in workload.checks])
+    return workload if checks == workload.checks else workload.but(checks=checks)
+
+
+def _anew(check: CheckState, now: float) -> CheckState:
+    if check.state == "Pending":
+        return check
+    retries = (check.retry_count or 0) + 1 if check.state == "Retry" else None
+    message = f"Reset to Pending after eviction. Previously: {check.state}"
+    return CheckState(check.name, "Pending", now, message, check.requeue_after, retries)
 
 
 def preempt(workload: Workload, reason: str, message: str, now: float) -> Workload:

@@ -1,41 +1,80 @@
-"""What the controller of Workloads does with one of them, in Kueue's order (Kueue 0.19).
-
-Two-phase checks, back-off and PodsReady time-outs are not here yet; queues that name AdmissionChecks are inactive.
-"""
+"""What the controller of Workloads does with one of them, in Kueue's order (Kueue 0.19)."""
 
 from dataclasses import replace
 
 from admission.model import names
-from admission.model.effects import EmitEvent, Patch
+from admission.model.effects import Delete, EmitEvent, Patch
 from admission.model.workload import Workload
-from admission.reconcile import transitions
-from admission.reconcile.queues import inactivity
+from admission.reconcile import checks, transitions
+from admission.reconcile.events import evicted_event
+from admission.reconcile.holding import reconcile_holder
+from admission.reconcile.requeueing import reconcile_requeueing
 from admission.reconcile.view import View
 from admission.reconcile.wishes import NOTHING, Wishes
 
 
 def reconcile_workload(view: View, workload: Workload, now: float) -> Wishes:
-    """The next step for this workload; at most one write."""
+    """The next step for this workload; at most one write of its status."""
     if _orphan(view, workload):
-        return _bury(workload, now)
-    if workload.finished or workload.deleting:
+        return _bury(view, workload, now)
+    if workload.finished:
+        return _retain(view, workload, now)
+    if workload.deleting:
         return NOTHING
     if not workload.active:
         return _deactivated(workload, now)
-    target = workload.conditions.get(names.DEACTIVATION_TARGET)
-    if target is not None and target.true:
+    if workload.is_true(names.DEACTIVATION_TARGET):
         return Wishes(effects=(Patch(workload.ref, {"spec": {"active": False}}),))
-    if workload.requeue_at is not None and not workload.reserved:
-        if workload.requeue_at > now:
-            return Wishes(wake_at=workload.requeue_at)
-        return Wishes(replace(workload, requeue_at=None))
-    requeued = _requeued_again(view, workload, now)
-    if requeued is not None:
-        return Wishes(requeued)
     moved = _follow_priority_class(view, workload)
     if moved is not None:
         return moved
-    return _held(view, workload, now) if workload.reserved else NOTHING
+    if workload.reserved:
+        return reconcile_holder(view, workload, now)
+    requeueing = reconcile_requeueing(view, workload, now)
+    if requeueing is not None:
+        return requeueing
+    gated = _gated(workload, now)
+    return gated if gated is not None else _show_checks(view, workload, now)
+
+
+def _gated(workload: Workload, now: float) -> Wishes | None:
+    """Gates of the annotation admission-gated-by keep it out of its queue; both ends of that are told."""
+    condition = workload.conditions.get(names.QUOTA_RESERVED)
+    told = condition is not None and condition.reason == "AdmissionGated"
+    if bool(workload.gated_by) == told:
+        return None
+    if workload.gated_by:
+        reason, event, message = "AdmissionGated", "AdmissionGated", f"Admission is gated by: {workload.gated_by}"
+    else:
+        reason, event, message = names.PENDING, "AdmissionGateCleared", "The admission gate was cleared"
+    after = transitions.with_condition(workload, names.QUOTA_RESERVED, False, reason, message, now)
+    return Wishes(after, events=(EmitEvent(workload.ref, workload.uid, "Normal", event, message),))
+
+
+def _show_checks(view: View, workload: Workload, now: float) -> Wishes:
+    """While it waits, the checks that it will have to pass whatever flavors it gets."""
+    local = view.local_queue(workload.namespace, workload.queue_name)
+    queue = view.cluster_queue(local.cluster_queue) if local is not None else None
+    after = checks.in_step(workload, queue, None, now) if queue is not None else workload
+    if after is workload:
+        return NOTHING
+    shown_at = workload.created + checks.SHOWN_AFTER
+    return Wishes(wake_at=shown_at) if now < shown_at else Wishes(after)
+
+
+def _retain(view: View, workload: Workload, now: float) -> Wishes:
+    """A finished Workload goes when nobody needs to look at it any more."""
+    kept_for = view.configuration.retention.after_finished
+    if kept_for is None or workload.deleting:
+        return NOTHING
+    end = workload.conditions[names.FINISHED].since + kept_for
+    if now < end:
+        return Wishes(wake_at=end)
+    dropped = drop_finalizer(workload)
+    if dropped:
+        return Wishes(effects=dropped)
+    event = EmitEvent(workload.ref, workload.uid, "Normal", "Deleted", "Deleted finished workload due to its retention")
+    return Wishes(effects=(Delete(workload.ref, workload.uid),), events=(event,))
 
 
 def _orphan(view: View, workload: Workload) -> bool:
@@ -50,8 +89,8 @@ def _orphan(view: View, workload: Workload) -> bool:
     return owner is None or owner.uid != workload.owner_uid or owner.deleting
 
 
-def _bury(workload: Workload, now: float) -> Wishes:
-    if not workload.deleting and not workload.finished:
+def _bury(view: View, workload: Workload, now: float) -> Wishes:
+    if not workload.deleting and not workload.finished and view.configuration.gates["FinishOrphanedWorkloads"]:
         return Wishes(transitions.finish_because(workload, "OwnerNotFound", "The owner of the workload is gone", now))
     return Wishes(effects=drop_finalizer(workload))
 
@@ -80,28 +119,6 @@ def _deactivated(workload: Workload, now: float) -> Wishes:
     )
 
 
-def _requeued_again(view: View, workload: Workload, now: float) -> Workload | None:
-    """Requeued=False turns True once what it waited for is over."""
-    requeued = workload.conditions.get(names.REQUEUED)
-    if requeued is None or requeued.true:
-        return None
-    queue = view.local_queue(workload.namespace, workload.queue_name)
-    reason = ""
-    if requeued.reason.startswith("Deactivated"):
-        reason = "Reactivated"
-    elif requeued.reason in ("PodsReadyTimeout", "AdmissionCheck"):
-        reason = "BackoffFinished"
-    elif requeued.reason == "LocalQueueStopped" and queue is not None and queue.stop_policy == "None":
-        reason = "LocalQueueRestarted"
-    elif requeued.reason == "ClusterQueueStopped" and queue is not None:
-        cluster_queue = view.cluster_queue(queue.cluster_queue)
-        if cluster_queue is not None and cluster_queue.stop_policy == "None":
-            reason = "ClusterQueueRestarted"
-    if not reason:
-        return None
-    return transitions.with_condition(workload, names.REQUEUED, True, reason, f"Requeued: {reason}", now)
-
-
 def _follow_priority_class(view: View, workload: Workload) -> Wishes | None:
     """A WorkloadPriorityClass whose value was edited takes all its Workloads along, admitted ones too."""
     ref = workload.priority_class
@@ -111,65 +128,3 @@ def _follow_priority_class(view: View, workload: Workload) -> Wishes | None:
     if found is None or found.value == workload.priority:
         return None
     return Wishes(effects=(Patch(workload.ref, {"spec": {"priority": found.value}}),))
-
-
-def _held(view: View, workload: Workload, now: float) -> Wishes:
-    """stopPolicy and the execution limit of a workload that holds quota (Kueue 0.19)."""
-    if workload.evicted or workload.admission is None:
-        return NOTHING
-    local = view.local_queue(workload.namespace, workload.queue_name)
-    cluster_queue = view.cluster_queue(workload.admission.cluster_queue)
-    stopped = ""
-    if local is not None and local.stop_policy == "HoldAndDrain":
-        stopped, message = "LocalQueueStopped", f"The LocalQueue {local.name} is stopped"
-    elif cluster_queue is not None and cluster_queue.stop_policy == "HoldAndDrain":
-        stopped, message = "ClusterQueueStopped", f"The ClusterQueue {cluster_queue.name} is stopped"
-    if workload.admitted:
-        if stopped:
-            return Wishes(
-                transitions.evict(workload, stopped, message, now),
-                events=(evicted_event(workload, stopped, message),),
-            )
-        return _execution_limit(workload, now)
-    if local is None or cluster_queue is None or local.stop_policy != "None" or cluster_queue.stop_policy != "None":
-        return Wishes(transitions.unreserve(workload, names.INADMISSIBLE, waiting_for_queue(view, workload), now))
-    return NOTHING
-
-
-def _execution_limit(workload: Workload, now: float) -> Wishes:
-    limit = workload.maximum_execution_seconds
-    if limit is None:
-        return NOTHING
-    end = workload.conditions[names.ADMITTED].since + limit - workload.accumulated_seconds
-    if end > now:
-        return Wishes(wake_at=end)
-    after = transitions.with_condition(
-        replace(workload, accumulated_seconds=0),
-        names.DEACTIVATION_TARGET,
-        True,
-        "MaximumExecutionTimeExceeded",
-        "exceeding the maximum execution time",
-        now,
-    )
-    event = EmitEvent(
-        workload.ref, workload.uid, "Warning", "MaximumExecutionTimeExceeded", "The maximum execution time is exceeded"
-    )
-    return Wishes(after, events=(event,))
-
-
-def waiting_for_queue(view: View, workload: Workload) -> str:
-    """Why its queues cannot take it up, or "" when they can (they are asked in Kueue's order)."""
-    local = view.local_queue(workload.namespace, workload.queue_name)
-    if local is None:
-        return f"LocalQueue {workload.queue_name} doesn't exist"
-    if local.stop_policy != "None" or local.deleting:
-        return f"LocalQueue {workload.queue_name} is inactive"
-    cluster_queue = view.cluster_queue(local.cluster_queue)
-    if cluster_queue is None:
-        return f"ClusterQueue {local.cluster_queue} doesn't exist"
-    return f"ClusterQueue {cluster_queue.name} is inactive" if inactivity(view, cluster_queue) else ""
-
-
-def evicted_event(workload: Workload, reason: str, message: str, cause: str = "") -> EmitEvent:
-    suffix = f"DueTo{cause}" if cause else ""
-    return EmitEvent(workload.ref, workload.uid, "Normal", f"EvictedDueTo{reason}{suffix}", message)

@@ -7,8 +7,9 @@ from admission.model.decisions import Admit, Decision, Hold, Preempt
 from admission.model.effects import CONSEQUENCE, DECISION, REPORT, EmitEvent
 from admission.model.names import WorkloadKey
 from admission.model.workload import Workload
-from admission.reconcile import transitions
-from admission.reconcile.workload import evicted_event, waiting_for_queue
+from admission.reconcile import checks, transitions
+from admission.reconcile.events import admitted_event, evicted_event, reserved_event
+from admission.reconcile.holding import waiting_for_queue
 from admission.rules.scheduler import Scheduler
 from admission.state.allowance import Allowance
 from admission.state.flights import Flights
@@ -57,14 +58,16 @@ class Decisions:
         queue = self._objects.cluster_queue(decision.admission.cluster_queue)
         if workload is None or queue is None:
             return
-        after = transitions.reserve(workload, decision.admission, now, admit=not queue.checks)
+        checked = checks.in_step(workload, queue, decision.admission, now)
+        if self._objects.configuration.wait_for_pods_ready is not None and workload.owner is not None:
+            checked = transitions.not_started(checked, now)
+        after = transitions.reserve(checked, decision.admission, now, admit=checks.passed(checked))
         lane = queue.name if queue.strict_fifo else ""
         self._workloads.wish(decision.workload, after, lane, DECISION)
         self._workloads.sync(decision.workload, now)
-        wait = max(0, int(now - workload.created))
-        reason, words = ("Admitted", "Admitted by") if after.admitted else ("QuotaReserved", "Quota reserved in")
-        message = f"{words} ClusterQueue {queue.name}, wait time since queued was {wait}s"
-        self._flights.tell(EmitEvent(workload.ref, workload.uid, "Normal", reason, message))
+        self._flights.tell(reserved_event(workload, queue.name, now))
+        if after.admitted:
+            self._flights.tell(admitted_event(workload, queue.name, now, now))
 
     def _evict(self, victim: WorkloadKey, reason: str, by: WorkloadKey, now: float) -> None:
         workload, preemptor = self._current(victim), self._current(by)
@@ -108,19 +111,31 @@ class Decisions:
         if slot.busy:
             self.report_later(key, now)
             return False
-        queue_problem = waiting_for_queue(self._objects, workload)
-        hold = self._scheduler.last(key)
-        if queue_problem:
-            reason, message = names.INADMISSIBLE, queue_problem
-        elif hold is not None:
-            reason, message = names.PENDING, hold.message
-        else:
+        told = self._waits_for(key, workload)
+        if told is None:
             return False
+        reason, message = told
         after = transitions.with_condition(workload, names.QUOTA_RESERVED, False, reason, message, now)
         if after is workload:
             return False
+        if self._objects.configuration.wait_for_pods_ready is not None and workload.owner is not None:
+            after = transitions.not_started(after, now)
         self._flights.tell(EmitEvent(workload.ref, workload.uid, "Warning", reason, message))
         return self._workloads.wish(key, after, rank=REPORT)
+
+    def _waits_for(self, key: WorkloadKey, workload: Workload) -> tuple[str, str] | None:
+        """Reason and message of its condition; None while nobody has looked at it."""
+        hold = self._scheduler.last(key)
+        fine = self._objects.configuration.gates["UnadmittedWorkloadsObservability"]
+        queue_problem = waiting_for_queue(self._objects, workload)
+        if queue_problem:
+            missing = queue_problem.endswith("doesn't exist")
+            return (("Misconfigured" if missing else "Suspended") if fine else names.INADMISSIBLE), queue_problem
+        if checks.refused(workload):
+            return ("PendingEvaluation" if fine else names.PENDING), "The workload has failed admission checks"
+        if hold is None:
+            return None
+        return (hold.reason if fine else names.PENDING), hold.message
 
     def _current(self, key: WorkloadKey) -> Workload | None:
         slot = self._objects.workloads.get(key)

@@ -10,6 +10,7 @@ from admission.model.effects import CONSEQUENCE, Patch
 from admission.model.kinds import Ref
 from admission.model.names import WorkloadKey
 from admission.model.workload import Workload
+from admission.reconcile import checks
 from admission.reconcile.status import status_patch
 from admission.reconcile.usage import usage_of
 from admission.rules.scheduler import Scheduler
@@ -81,7 +82,7 @@ class Workloads:
             self._release(key, now)
             queue = self._queue_to_wait_in(slot, current, now)
             if queue:
-                self._scheduler.push(current, queue, now)
+                self._scheduler.push(self._objects.requests.effective(current), queue, now)
             else:
                 self._scheduler.remove(key)
         self._loads.put(key, self._share(current, holder))
@@ -95,6 +96,8 @@ class Workloads:
         if not workload.admissible:
             return ""
         if workload.requeue_at is not None and workload.requeue_at > now:
+            return ""
+        if checks.refused(workload):
             return ""
         requeued = workload.conditions.get(names.REQUEUED)
         if requeued is not None and not requeued.true:

@@ -94,6 +94,8 @@ class Simulation:
     """`run` moves the clock; `state`, `stories` and `timeline` can be read between two runs."""
 
     def __init__(self, configuration: Configuration = DEFAULTS, start: float = EPOCH) -> None:
+        # Pods are ready at once here, so nobody ever waits for them.
+        configuration = replace(configuration, wait_for_pods_ready=None)
         self.state = State(configuration)
         self.start = start
         self.now = 0.0
