@@ -13,13 +13,14 @@ from admission.model.names import WorkloadKey
 from admission.model.queues import FlavorResource
 from admission.rules import grades, reasons
 from admission.rules.estate import Estate
-from admission.rules.nomination import Nomination
+from admission.rules.nomination import Nomination, again
 from admission.rules.tournament import by_share
 from admission.tree import Node
 from admission.tree.quota import queue_available
 
-# What becomes of a head. SKIPPED: others of this cycle came first. REFUSED: not even judged.
-ADMIT, PREEMPT, NO_FIT, NO_CANDIDATES, SKIPPED, REFUSED = range(6)
+# What becomes of a head. SKIPPED: others of this cycle came first. REFUSED: not even judged. DEFERRED: it fits once the
+# victims of others have left. BLOCKED: it would start if all who hold quota were ready.
+ADMIT, PREEMPT, NO_FIT, NO_CANDIDATES, SKIPPED, REFUSED, DEFERRED, BLOCKED = range(8)
 
 
 class Verdict(NamedTuple):
@@ -36,14 +37,14 @@ class Play(NamedTuple):
     cut: bool  # the budget left some over
 
 
-def play(estate: Estate, nominations: Iterable[Nomination], budget: int, spent: int) -> Play:
+def play(estate: Estate, nominations: Iterable[Nomination], budget: int, spent: int, now: float) -> Play:
     """`budget` effects in the whole run, `spent` before. A single preemption beyond the budget is let through when
     nothing else was: otherwise it would never happen."""
     verdicts: list[Verdict] = []
     cost, cut = 0, False
     mark = estate.tree.mark()
     try:
-        cycle = _Cycle(estate)
+        cycle = _Cycle(estate, now)
         heads = list(nominations)
         contenders = sum(each.contends for each in heads)
         for nomination in _in_order(estate, heads):
@@ -112,8 +113,10 @@ def _made_way_for(estate: Estate, key: WorkloadKey, heads: Container[WorkloadKey
 class _Cycle:
     """The state that lasts one cycle."""
 
-    def __init__(self, estate: Estate) -> None:
+    def __init__(self, estate: Estate, now: float) -> None:
         self._estate = estate
+        self._now = now
+        self._waits_for_ready = bool(estate.unready)
         self._leaving: dict[WorkloadKey, None] = {}  # victims of this cycle so far, old and new
         self._promised: list[tuple[Node, dict[FlavorResource, int]]] = []  # what its preemptors will take later
 
@@ -127,21 +130,37 @@ class _Cycle:
         if assignment.mode == grades.PREEMPT and not victims:
             return Verdict(nomination, NO_CANDIDATES, "WaitingForQuota", nomination.message)
         if any(victim.workload in self._leaving for victim in victims):
+            if self._estate.configuration.gates["RecomputeAssignmentUponPreemptionTargetsOverlap"]:
+                return self._judge_again(nomination)
             return Verdict(nomination, SKIPPED, "WaitingForQuota", reasons.OVERLAP)
         if not self._still_fits(nomination):
             return Verdict(nomination, SKIPPED, "WaitingForQuota", reasons.NO_LONGER_FITS)
+        if not victims and self._waits_for_ready:
+            return Verdict(nomination, BLOCKED, "WaitingForPodsReady", reasons.NOT_READY)
         if not victims:
             return Verdict(nomination, ADMIT)
         message = nomination.message + reasons.pending_preemption(len(victims))
         newly = tuple([victim for victim in victims if not self._evicted(victim.workload)])
         return Verdict(nomination, PREEMPT, "WaitingForPreemptedWorkloads", message, newly)
 
+    def _judge_again(self, nomination: Nomination) -> Verdict:
+        """Somebody that it would preempt leaves for others already: whether that makes enough room for it, too."""
+        with self._estate.tree.trial(removed=[self._hold_of(key) for key in self._leaving]):
+            anew = again(self._estate, nomination, self._leaving, self._now)
+        if anew.assignment.mode != grades.FIT:
+            return self.judge(anew)
+        anew.victims = tuple([victim for victim in nomination.victims if victim.workload in self._leaving])
+        message = nomination.message + reasons.pending_preemption(len(anew.victims))
+        return Verdict(anew, DEFERRED, "WaitingForPreemptedWorkloads", message)
+
     def book(self, verdict: Verdict) -> None:
         """Those after it in the cycle meet what it takes."""
         nomination = verdict.nomination
-        if verdict.step in (ADMIT, PREEMPT):
+        if verdict.step == ADMIT and self._estate.one_at_a_time:
+            self._waits_for_ready = True
+        if verdict.step in (ADMIT, PREEMPT, DEFERRED, BLOCKED):
             self._leaving.update(dict.fromkeys([victim.workload for victim in nomination.victims]))
-            if verdict.step == PREEMPT:
+            if verdict.step in (PREEMPT, DEFERRED):
                 self._promised.append((self._node(nomination), nomination.assignment.usage))
             self._estate.tree.add(self._node(nomination), nomination.assignment.usage)
         elif verdict.step == NO_CANDIDATES:
@@ -201,6 +220,6 @@ def _fits(node: Node, usage: dict[FlavorResource, int]) -> bool:
     return all(units <= queue_available(node, fr) for fr, units in usage.items())
 
 
-def alone(estate: Estate, nomination: Nomination) -> Verdict:
+def alone(estate: Estate, nomination: Nomination, now: float) -> Verdict:
     """What would become of a head if it were the only one."""
-    return _Cycle(estate).judge(nomination)
+    return _Cycle(estate, now).judge(nomination)

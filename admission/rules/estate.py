@@ -26,6 +26,12 @@ class Estate:
         self.queues: dict[str, Queue] = {}
         self.waiting: dict[WorkloadKey, Waiting] = {}
         self.ousted: dict[WorkloadKey, WorkloadKey] = {}  # victim -> for whom it had to leave
+        # Whether nobody is admitted while somebody that holds quota has pods that are not ready; those, and the queues
+        # whose heads wait for nothing else.
+        waiting = configuration.wait_for_pods_ready
+        self.one_at_a_time = waiting is not None and waiting.block_admission
+        self.unready: dict[WorkloadKey, None] = {}
+        self.blocked: dict[str, None] = {}
         self.era = 0
         self.attempts = [0, 0]  # cycles so far that admitted nobody, and those that did
         self._active: dict[str, ClusterQueue] | None = None
@@ -73,6 +79,7 @@ class Estate:
     def hold(self, holder: Holder) -> None:
         """It counts from now on, in the tree too if its queue is there."""
         self.holders.add(holder)
+        self.note_ready(holder)
         node = self.tree.queue(holder.queue)
         if node is not None:
             self.tree.add(node, holder.usage)
@@ -80,11 +87,19 @@ class Estate:
     def let_go(self, key: WorkloadKey) -> Holder | None:
         """Its quota is free."""
         holder = self.holders.drop(key)
+        self.unready.pop(key, None)
         if holder is not None:
             node = self.tree.queue(holder.queue)
             if node is not None:
                 self.tree.remove(node, holder.usage)
         return holder
+
+    def note_ready(self, holder: Holder) -> None:
+        """Whether others may be admitted beside it."""
+        if holder.ready or not self.one_at_a_time:
+            self.unready.pop(holder.key, None)
+        else:
+            self.unready[holder.key] = None
 
     def evict(self, key: WorkloadKey, by: WorkloadKey) -> None:
         """It is on its way out and still counts."""

@@ -19,7 +19,11 @@ Requests = tuple[tuple[str, int], ...]
 # (index of the pod set, resource) -> index of the flavor tried last; only where untried ones are left.
 Progress = Mapping[tuple[int, str], int]
 
+# (index of the pod set, resource) -> the only flavor to try.
+Pinned = Mapping[tuple[int, str], str]
+
 NOTHING_TRIED: Progress = {}
+EVERY_FLAVOR: Pinned = {}
 _NOTHING = (0, 0, 0)  # the score of what does not fit
 
 
@@ -40,7 +44,14 @@ class Assignment:
         return Admission(queue, tuple(self.pod_sets))
 
 
-def assign(asks: Asks, menu: Menu, judge: Judge, flavors: Flavors, tried: Progress = NOTHING_TRIED) -> Assignment:
+def assign(
+    asks: Asks,
+    menu: Menu,
+    judge: Judge,
+    flavors: Flavors,
+    tried: Progress = NOTHING_TRIED,
+    pinned: Pinned = EVERY_FLAVOR,
+) -> Assignment:
     """The whole workload, pod set after pod set; what earlier ones take counts for later ones.
 
     Stops at the first pod set that cannot be served at all.
@@ -59,7 +70,7 @@ def assign(asks: Asks, menu: Menu, judge: Judge, flavors: Flavors, tried: Progre
                     return _unserved(whole, index, [unavailable(ask, resource, units)])
                 continue
             scan = _Scan(ask, requests, judge, flavors, whole.usage)
-            scan.run(group, tried.get((index, resource), -1) + 1)
+            scan.run(group, tried.get((index, resource), -1) + 1, pinned.get((index, resource)))
             if not scan.grades:
                 return _unserved(whole, index, scan.attempts)
             if scan.best.mode != FIT:
@@ -95,13 +106,16 @@ class _Scan:
         self.grades: dict[str, Grade] = {}  # of the best flavor, by resource; empty: none will do
         self.tried = -1
 
-    def run(self, group: Group, start: int) -> None:
-        """From the flavor at `start`, or from the first if the list has become shorter than that."""
+    def run(self, group: Group, start: int, only: str | None) -> None:
+        """From the flavor at `start`, or from the first if the list has become shorter than that; through all, or
+        just past `only`."""
         requests = [item for item in self._requests if item[0] in group.resources]
         end = len(group.flavors)
         last, best = -1, _NOTHING
         for last in range(start if start < end else 0, end):
             name = group.flavors[last]
+            if only is not None and name != only:
+                continue
             note = mismatch(name, self._flavors.get(name), self._ask)
             if note:
                 self.attempts.append(unmatched(self._ask, requests[0], name, note))

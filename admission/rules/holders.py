@@ -3,7 +3,7 @@
 The amounts themselves are booked in the tree; here is whose they are.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Container, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -38,6 +38,7 @@ class Holder:
     queue_time: float  # what its queue is ordered by
     reserved_since: float | None  # when QuotaReserved turned True; None: not written yet
     evicted: bool = False  # on its way out, still counting
+    ready: bool = True  # all its pods, or nobody waits for that
 
 
 _NOBODY: dict[WorkloadKey, Holder] = {}
@@ -78,3 +79,14 @@ class Holders:
 
     def __contains__(self, key: object) -> bool:
         return key in self._by_key
+
+
+class Remaining(Holders):
+    """The same, as if some had left already: the others' view of who can still be asked to leave."""
+
+    def __init__(self, everybody: Holders, gone: Container[WorkloadKey]) -> None:
+        super().__init__()
+        self._everybody, self._gone = everybody, gone
+
+    def of(self, queue: str) -> Collection[Holder]:
+        return [holder for holder in self._everybody.of(queue) if holder.key not in self._gone]

@@ -1,24 +1,33 @@
 """Looking at one workload: which flavors it would get and who would have to leave for it. Changes nothing."""
 
-from typing import Final
+from collections.abc import Container
 
 from admission.model.decisions import Shortage, Victim
+from admission.model.names import WorkloadKey
 from admission.model.queues import FlavorResource
 from admission.rules import reasons
 from admission.rules.asks import Ask, Asks, problem_of
 from admission.rules.estate import Estate
-from admission.rules.flavors import NOTHING_TRIED, Assignment, Flavors, Progress, assign, unavailable, unmatched, wanted
-from admission.rules.grades import FIT, NO_CANDIDATES, NO_FIT, PREEMPT, RECLAIM, Judge, Shortfall
+from admission.rules.flavors import (
+    EVERY_FLAVOR,
+    NOTHING_TRIED,
+    Assignment,
+    Flavors,
+    Pinned,
+    Progress,
+    unavailable,
+    unmatched,
+    wanted,
+)
+from admission.rules.grades import FIT, NO_FIT, Judge, Shortfall
+from admission.rules.holders import Remaining
+from admission.rules.hunt import Hunt, Plan
 from admission.rules.matching import mismatch
-from admission.rules.menu import Menu
 from admission.rules.partial import largest
-from admission.rules.preemption import anybody, ask_oracle, find_victims
-from admission.rules.preemption_candidates import Search
 from admission.rules.queue import Queue, Scanned, Waiting
 from admission.tree import Node
 
-Plan = tuple[Assignment, tuple[Victim, ...]]
-_MODES: Final = {"noCandidates": NO_CANDIDATES, "preempt": PREEMPT, "reclaim": RECLAIM}
+_NEVER = (-1, -1)  # the stamp of no state: such a nomination is not used again
 
 
 class Nomination:
@@ -61,7 +70,7 @@ def nominate(estate: Estate, queue: Queue, waiting: Waiting, now: float) -> Nomi
 def look(estate: Estate, queue: Queue, waiting: Waiting, now: float) -> Nomination:
     """What `nominate` would say if nothing had been tried or remembered."""
     node = _node(estate, queue)
-    return _judge(estate, queue, waiting, node, (-1, -1), now, remembering=False)
+    return _judge(estate, queue, waiting, node, _NEVER, now, remembering=False)
 
 
 def _judge(
@@ -71,69 +80,38 @@ def _judge(
     refusal = _refusal(estate, queue, waiting)
     if refusal is not None:
         return Nomination(waiting, queue, stamp, Assignment(NO_FIT), refusal=refusal)
-    menu = queue.menu
-    if menu is None:
-        raise LookupError(f"ClusterQueue {queue.name} has no spec and cannot nominate {waiting.key}")
     progress = _progress(estate, queue, waiting, node) if remembering else NOTHING_TRIED
-    hunt = _Hunt(estate, queue, waiting, node, now)
-    assignment, victims = hunt.plan(menu, waiting.asks, progress)
-    if assignment.mode != FIT and not victims and estate.configuration.gates["PartialAdmission"]:
-        fewer = largest(waiting.asks, lambda asks: _workable(hunt.plan(menu, asks, progress)))
-        assignment, victims = fewer or (assignment, victims)
-    return Nomination(waiting, queue, stamp, assignment, victims)
+    return Nomination(waiting, queue, stamp, *_best(Hunt(estate, queue, waiting, node, now), progress))
 
 
-def _workable(plan: Plan) -> Plan | None:
+def again(estate: Estate, nomination: Nomination, gone: Container[WorkloadKey], now: float) -> Nomination:
+    """As if `gone`, whose usage is out of the tree, held nothing; with the flavors that were found before."""
+    queue, waiting = nomination.queue, nomination.waiting
+    flavors = {
+        (index, resource): flavor
+        for index, pod_set in enumerate(nomination.assignment.pod_sets)
+        for resource, flavor in pod_set.flavors.items()
+    }
+    hunt = Hunt(estate, queue, waiting, _node(estate, queue), now, Remaining(estate.holders, gone))
+    return Nomination(waiting, queue, _NEVER, *_best(hunt, NOTHING_TRIED, flavors))
+
+
+def _best(hunt: Hunt, progress: Progress, pinned: Pinned = EVERY_FLAVOR) -> Plan:
+    """With all pods, or with as many as may start."""
+    whole = hunt.plan(hunt.asks, progress, pinned)
+    if _works(whole) or not hunt.partial:
+        return whole
+
+    def tried(asks: Asks) -> Plan | None:
+        plan = hunt.plan(asks, progress, pinned)
+        return plan if _works(plan) else None
+
+    return largest(hunt.asks, tried) or whole
+
+
+def _works(plan: Plan) -> bool:
     assignment, victims = plan
-    return plan if assignment.mode == FIT or victims else None
-
-
-class _Hunt:
-    """Who could be preempted for one workload."""
-
-    __slots__ = ("_estate", "_node", "_now", "_prospects", "_queue", "_waiting")
-
-    def __init__(self, estate: Estate, queue: Queue, waiting: Waiting, node: Node, now: float) -> None:
-        self._estate, self._queue, self._waiting, self._node, self._now = estate, queue, waiting, node, now
-        self._prospects = queue.prospects.at((estate.tree.version(node), estate.era))
-
-    def plan(self, menu: Menu, asks: Asks, progress: Progress) -> Plan:
-        assignment = assign(asks, menu, self.judge(menu), self._estate.flavors, progress)
-        return assignment, self.victims(assignment) if assignment.mode == PREEMPT and menu.preempts else ()
-
-    def judge(self, menu: Menu) -> Judge:
-        return Judge(menu, self._node, self._oracle if menu.preempts else None)
-
-    def victims(self, assignment: Assignment) -> tuple[Victim, ...]:
-        if self._hopeless(tuple(assignment.needs)):
-            return ()
-        estate = self._estate
-        usage, needs = assignment.usage, assignment.needs
-        return find_victims(
-            estate.tree, estate.active, estate.holders, self._waiting, usage, needs, self._now, estate.fairness
-        )
-
-    def _oracle(self, fr: FlavorResource, units: int) -> tuple[int, int] | None:
-        if self._hopeless((fr,)):
-            return None
-        estate = self._estate
-        possibility, height = ask_oracle(
-            estate.tree, estate.active, estate.holders, self._waiting, fr, units, self._now, estate.fairness
-        )
-        return _MODES[possibility], height
-
-    def _hopeless(self, needs: tuple[FlavorResource, ...]) -> bool:
-        """No holder whatsoever may be preempted to make room in `needs`, however much is asked for."""
-        if self._prospects.fruitless(needs, self._waiting.rank):
-            return True
-        estate, spec = self._estate, self._queue.spec
-        if spec is None:
-            return True
-        search = Search(self._node, spec.preemption, self._waiting, dict.fromkeys(needs, 1), needs, self._now)
-        if anybody(search, estate.active, estate.holders, estate.fairness):
-            return False
-        self._prospects.found_nobody(needs, self._waiting.rank)
-        return True
+    return assignment.mode == FIT or bool(victims)
 
 
 def survey(estate: Estate, queue: Queue, waiting: Waiting, assignment: Assignment, now: float) -> tuple[Shortage, ...]:
@@ -141,7 +119,7 @@ def survey(estate: Estate, queue: Queue, waiting: Waiting, assignment: Assignmen
     node, menu = _node(estate, queue), queue.menu
     if menu is None:
         return ()
-    judge = _Hunt(estate, queue, waiting, node, now).judge(menu)
+    judge = Hunt(estate, queue, waiting, node, now).judge()
     assumed: dict[FlavorResource, int] = {}
     served = {pod_set.name: pod_set for pod_set in assignment.pod_sets}
     found: list[Shortfall] = []
@@ -185,7 +163,8 @@ def _progress(estate: Estate, queue: Queue, waiting: Waiting, node: Node) -> Pro
     scanned = waiting.scanned
     if scanned is None or scanned.asks != waiting.asks:
         return NOTHING_TRIED
-    if queue.cycles - scanned.cycle > 1 and estate.tree.generation(node) > scanned.generation:
+    kept = estate.configuration.gates["FlavorFungibilityPreserveScanProgress"] and queue.cycles - scanned.cycle <= 1
+    if not kept and estate.tree.generation(node) > scanned.generation:
         return NOTHING_TRIED
     return scanned.progress
 

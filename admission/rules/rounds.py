@@ -33,14 +33,22 @@ class Rounds:
         self._decisions: list[Decision] = []
         self._told: dict[WorkloadKey, Hold | None] = {}  # what those answered in this run had been told before
         self._spent = self._looked = 0
+        self._kin_fail_alike = estate.configuration.gates["SchedulingEquivalenceHashing"]
 
     def run(self, budget: int, nominations: int) -> Run:
         while self._stirred and self._spent < budget and self._looked < nominations:
-            root = next(iter(self._stirred))
-            del self._stirred[root]
-            if self._cycle(self._estate.members(root.root), budget):
-                self._stirred[root.root] = None
+            roots = self._next()
+            if self._cycle([queue for root in roots for queue in self._estate.members(root)], budget):
+                self._stirred.update(roots)
         return Run((*self._decisions, *self._news()), bool(self._stirred))
+
+    def _next(self) -> dict[Node, None]:
+        """One tree; all at once where one admission holds back those of every other tree, so that the best of all comes
+        first."""
+        stirred = list(self._stirred) if self._estate.one_at_a_time else [next(iter(self._stirred))]
+        for root in stirred:
+            del self._stirred[root]
+        return dict.fromkeys([root.root for root in stirred])
 
     def _cycle(self, members: list[Queue], budget: int) -> bool:
         """Whether another cycle may bring something new."""
@@ -51,7 +59,7 @@ class Rounds:
                 nomination = nominate(self._estate, queue, head, self._now)
                 self._looked += nomination is not head.memo
                 nominations.append(nomination)
-        played = play(self._estate, nominations, budget, self._spent)
+        played = play(self._estate, nominations, budget, self._spent, self._now)
         self._spent += played.cost
         if nominations:
             self._estate.attempts[any(verdict.step == cycle.ADMIT for verdict in played.verdicts)] += 1
@@ -60,7 +68,7 @@ class Rounds:
             if verdict.step == cycle.ADMIT:
                 self._admit(verdict)
                 verdict.nomination.queue.had_turn = played.cut
-            elif verdict.step == cycle.PREEMPT:
+            elif verdict.step in (cycle.PREEMPT, cycle.DEFERRED):
                 self._preempt(verdict)
             elif not played.cut:
                 moved |= self._wait(verdict)
@@ -88,6 +96,7 @@ class Rounds:
                 waiting.uid,
                 waiting.queue_time,
                 reserved_since=self._now,
+                ready=False,
             )
         )
         self._decisions.append(Admit(waiting.key, assignment.admission(queue.name), assignment.borrowing))
@@ -115,15 +124,18 @@ class Rounds:
         if step == cycle.SKIPPED and nomination.victims:
             queue.skips = 1
         # A skipped head retries all flavors: others of the cycle were in its way, not its flavor.
+        passed = step in (cycle.SKIPPED, cycle.BLOCKED)
         fresh = waiting.scanned is None
-        waiting.scanned = None if step == cycle.SKIPPED else scanned(self._estate, nomination)
-        stays = step == cycle.SKIPPED or waiting.scanned is not None or (queue.strict and step != cycle.REFUSED)
+        waiting.scanned = None if passed else scanned(self._estate, nomination)
+        if step == cycle.BLOCKED:
+            self._estate.blocked[queue.name] = None
+        stays = passed or waiting.scanned is not None or (queue.strict and step != cycle.REFUSED)
         if stays:
-            waiting.memo = nomination if fresh or step != cycle.SKIPPED else None
+            waiting.memo = nomination if fresh or not passed else None
             self._answer(verdict, parked=False)
             return waiting.scanned is not None
         self._answer(verdict, parked=True)
-        if not queue.strict and step != cycle.REFUSED and waiting.hold is not None:
+        if not queue.strict and step != cycle.REFUSED and waiting.hold is not None and self._kin_fail_alike:
             queue.fail(waiting, waiting.hold)
         else:
             queue.park(waiting)

@@ -10,7 +10,7 @@ from functools import partial
 
 from admission.model.configuration import DEFAULTS, Configuration
 from admission.model.decisions import Admit, Hold, Preempt
-from admission.model.names import WorkloadKey
+from admission.model.names import PODS_READY, WorkloadKey
 from admission.model.queues import ClusterQueue, Cohort, FlavorResource, Namespace, ResourceFlavor
 from admission.model.workload import Workload
 from admission.rules import cycle
@@ -223,14 +223,18 @@ class Scheduler:
             ordering.queue_time(workload),
             reserved.since if reserved is not None and reserved.true else None,
             workload.evicted,
+            workload.is_true(PODS_READY),
         )
         before = self.holders.get(workload.key)
         if before is not None and before.queue == after.queue and before.usage == usage:
             self._amend(before, after)
         else:
             self._replace(before, after)
+        self._unblock()
 
     def _amend(self, holder: Holder, after: Holder) -> None:
+        holder.ready = after.ready
+        self._estate.note_ready(holder)
         if holder == after:
             return
         self._estate.era += 1
@@ -254,6 +258,14 @@ class Scheduler:
         holder = self._estate.let_go(key)
         if holder is not None:
             self.flush(holder.queue)
+            self._unblock()
+
+    def _unblock(self) -> None:
+        """Everybody that holds quota is ready: heads that waited for that get another look, in one cycle."""
+        if self._estate.blocked and not self._estate.unready:
+            for queue in self._estate.blocked:
+                self._stir(queue)
+            self._estate.blocked.clear()
 
     def flush(self, queue: str) -> None:
         """Wakes what is parked in the whole tree of `queue`."""
@@ -318,7 +330,7 @@ class Scheduler:
         if queue.name not in estate.active:
             return Hold(key, "Suspended", f"ClusterQueue {queue.name} is inactive", False)
         nomination = look(estate, queue, waiting, now)
-        verdict = cycle.alone(estate, nomination)
+        verdict = cycle.alone(estate, nomination, now)
         if verdict.step == cycle.ADMIT:
             return Admit(key, nomination.assignment.admission(queue.name), nomination.assignment.borrowing)
         if verdict.newly:

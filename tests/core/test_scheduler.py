@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from admission.model.decisions import Admit, Decision, Hold, Preempt
 from admission.model.names import WorkloadKey
 from admission.model.queues import Fungibility, Preemption
-from admission.rules.nomination import _Hunt
+from admission.rules.hunt import Hunt
 from tests.core.lab import LOWER, NEXT, RECLAIM_ANY, Lab, admitted, held, names, preempted
 
 
@@ -396,7 +396,7 @@ def test_looking_changes_nothing(world: Any, history: list[Step]) -> None:
 def test_giving_up_a_hopeless_search_early_changes_nothing(world: Any, history: list[Step]) -> None:
     short = play(build(world), history)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_Hunt, "_hopeless", lambda *_: False)
+        patch.setattr(Hunt, "_hopeless", lambda *_: False)
         assert play(build(world), history) == short
 
 

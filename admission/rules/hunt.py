@@ -1,0 +1,84 @@
+"""What one workload could get in one state of the tree: flavors, and who would have to leave for them."""
+
+from typing import Final
+
+from admission.model.decisions import Victim
+from admission.model.queues import ClusterQueue, FlavorResource
+from admission.rules.asks import Asks
+from admission.rules.estate import Estate
+from admission.rules.flavors import EVERY_FLAVOR, Assignment, Pinned, Progress, assign
+from admission.rules.grades import NO_CANDIDATES, PREEMPT, RECLAIM, Judge
+from admission.rules.holders import Holders
+from admission.rules.menu import Menu
+from admission.rules.preemption import anybody, ask_oracle, find_victims
+from admission.rules.preemption_candidates import Search
+from admission.rules.queue import Queue, Waiting
+from admission.tree import Node
+
+Plan = tuple[Assignment, tuple[Victim, ...]]
+_MODES: Final = {"noCandidates": NO_CANDIDATES, "preempt": PREEMPT, "reclaim": RECLAIM}
+
+
+class Hunt:
+    """`holders`: who could be preempted; all who hold, unless said otherwise. Raises LookupError for a queue without
+    spec."""
+
+    __slots__ = ("_estate", "_holders", "_menu", "_node", "_now", "_prospects", "_spec", "_waiting")
+
+    def __init__(
+        self, estate: Estate, queue: Queue, waiting: Waiting, node: Node, now: float, holders: Holders | None = None
+    ) -> None:
+        if queue.menu is None or queue.spec is None:
+            raise LookupError(f"ClusterQueue {queue.name} has no spec and cannot nominate {waiting.key}")
+        self._menu: Menu = queue.menu
+        self._spec: ClusterQueue = queue.spec
+        self._estate, self._waiting, self._node, self._now = estate, waiting, node, now
+        self._holders = estate.holders if holders is None else holders
+        self._prospects = queue.prospects.at((estate.tree.version(node), estate.era))
+
+    @property
+    def asks(self) -> Asks:
+        return self._waiting.asks
+
+    @property
+    def partial(self) -> bool:
+        """Whether it may get fewer pods than it asks for."""
+        return self._estate.configuration.gates["PartialAdmission"]
+
+    def plan(self, asks: Asks, progress: Progress, pinned: Pinned = EVERY_FLAVOR) -> Plan:
+        """The flavors for `asks`, and who has to leave first: nobody when it fits, or when leaving can't help."""
+        assignment = assign(asks, self._menu, self.judge(), self._estate.flavors, progress, pinned)
+        preempts = assignment.mode == PREEMPT and self._menu.preempts
+        return assignment, self._victims(assignment) if preempts else ()
+
+    def judge(self) -> Judge:
+        return Judge(self._menu, self._node, self._oracle if self._menu.preempts else None)
+
+    def _victims(self, assignment: Assignment) -> tuple[Victim, ...]:
+        if self._hopeless(tuple(assignment.needs)):
+            return ()
+        estate = self._estate
+        usage, needs = assignment.usage, assignment.needs
+        return find_victims(
+            estate.tree, estate.active, self._holders, self._waiting, usage, needs, self._now, estate.fairness
+        )
+
+    def _oracle(self, fr: FlavorResource, units: int) -> tuple[int, int] | None:
+        if self._hopeless((fr,)):
+            return None
+        estate = self._estate
+        possibility, height = ask_oracle(
+            estate.tree, estate.active, self._holders, self._waiting, fr, units, self._now, estate.fairness
+        )
+        return _MODES[possibility], height
+
+    def _hopeless(self, needs: tuple[FlavorResource, ...]) -> bool:
+        """No holder whatsoever may be preempted to make room in `needs`, however much is asked for."""
+        if self._prospects.fruitless(needs, self._waiting.rank):
+            return True
+        policy = self._spec.preemption
+        search = Search(self._node, policy, self._waiting, dict.fromkeys(needs, 1), needs, self._now)
+        if anybody(search, self._estate.active, self._holders, self._estate.fairness):
+            return False
+        self._prospects.found_nobody(needs, self._waiting.rank)
+        return True
