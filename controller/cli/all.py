@@ -24,6 +24,9 @@ def command(
     namespace: Annotated[str | None, typer.Option(help="Where Lockgate itself lives.")] = None,
     metrics_bind: Annotated[str | None, typer.Option(help="The controller's. [default: :8080]")] = None,
     health_bind: Annotated[str | None, typer.Option(help="The controller's. [default: :8081]")] = None,
+    visibility_bind: Annotated[
+        str | None, typer.Option(help="HOST:PORT of the visibility API; 0: none. [default: :8082]")
+    ] = None,
     webhook_bind: Annotated[str | None, typer.Option(help="HOST:PORT to answer on. [default: :9443]")] = None,
     webhook_cert_dir: Annotated[
         Path | None, typer.Option(help="Folder with tls.crt and tls.key, watched; else an authority of our own.")
@@ -38,7 +41,12 @@ def command(
     code = asyncio.run(
         together(
             [
-                [*start, "controller", *shared, *_flags(metrics_bind=metrics_bind, health_bind=health_bind)],
+                [
+                    *start,
+                    "controller",
+                    *shared,
+                    *_flags(metrics_bind=metrics_bind, health_bind=health_bind, visibility_bind=visibility_bind),
+                ],
                 [
                     *start,
                     "webhooks",

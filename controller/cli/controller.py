@@ -23,6 +23,9 @@ def command(
     health_bind: Annotated[
         str | None, typer.Option(help="HOST:PORT of /healthz and /readyz; 0: none. [default: :8081]")
     ] = None,
+    visibility_bind: Annotated[
+        str | None, typer.Option(help="HOST:PORT of the visibility API; 0: none. [default: :8082]")
+    ] = None,
     leader_elect: Annotated[
         bool | None,
         typer.Option(
@@ -66,6 +69,9 @@ def command(
             timings=timings,
             **_given(leader_elect=leader_elect, metrics_bind=metrics_bind, health_bind=health_bind),
         )
+        if visibility_bind is not None:
+            host, port = ("", 0) if visibility_bind == probes.OFF else probes.address(visibility_bind)
+            settings = replace(settings, visibility_host=host, visibility_port=port)
         for where in (settings.metrics_bind, settings.health_bind):
             if where != probes.OFF:
                 probes.address(where)

@@ -39,7 +39,7 @@ def _lockgate(cluster: Cluster, flags: tuple[str, ...]) -> None:
     token = api.create(account, {"spec": {"expirationSeconds": 24 * 3600}})["status"]["token"]
     health = Port()
     health.release()
-    binds = ("--metrics-bind=0", f"--health-bind={health.address}")
+    binds = ("--metrics-bind=0", "--visibility-bind=0", f"--health-bind={health.address}")
     config = cluster.kubeconfig_for(roles.CONTROLLER, token)
     argv = [sys.executable, "-m", "controller.cli", "controller", f"--kubeconfig={config}", *binds, *flags]
     cluster.add("lockgate", argv)

@@ -31,7 +31,7 @@ def start_controller(cluster: Cluster, *flags: str) -> None:
     """The process that decides; returns when it leads."""
     health = Port()
     health.release()
-    start(cluster, CONTROLLER, "controller", "--metrics-bind=0", f"--health-bind={health.address}", *flags)
+    start(cluster, CONTROLLER, "controller", "--metrics-bind=0", "--visibility-bind=0", f"--health-bind={health.address}", *flags)
     cluster.until(lambda: healthy(f"http://{health.address}/readyz"), "the controller ready")
 
 

@@ -41,7 +41,7 @@ class Controller:
         self.log = log
         self._health = f"127.0.0.1:{_free_port()}"
         command = [sys.executable, "-m", "controller.cli", "controller", f"--kubeconfig={cluster.kubeconfig}"]
-        command += ["--metrics-bind=0", f"--health-bind={self._health}", *flags]
+        command += ["--metrics-bind=0", "--visibility-bind=0", f"--health-bind={self._health}", *flags]
         with log.open("ab") as output:
             self._process = subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=output)
 

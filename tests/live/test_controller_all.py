@@ -28,7 +28,8 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Cluster, "s
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         where = f"127.0.0.1:{free.getsockname()[1]}"
-    ports = ["--metrics-bind=0", "--health-bind=0", "--webhook-metrics-bind=0", "--webhook-health-bind=0"]
+    ports = ["--metrics-bind=0", "--health-bind=0", "--visibility-bind=0"]
+    ports += ["--webhook-metrics-bind=0", "--webhook-health-bind=0"]
     with Cluster.start(nodes=1) as cluster, log.open("wb") as output:
         cluster.api().apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "kueue-system"}})
         command = _lockgate(cluster, "all", f"--webhook-bind={where}", *ports)

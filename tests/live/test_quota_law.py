@@ -44,7 +44,7 @@ class Replicas:
         self.asleep = ""
         self._cluster = cluster
         self._argv = [sys.executable, "-m", module, "controller", f"--kubeconfig={cluster.kubeconfig}"]
-        self._argv += ["--metrics-bind=0", "--health-bind=0", *flags]
+        self._argv += ["--metrics-bind=0", "--health-bind=0", "--visibility-bind=0", *flags]
         self._names: list[str] = []
         self._started = 0
         for _ in range(count):

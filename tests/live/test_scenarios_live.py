@@ -86,7 +86,7 @@ def test_cases_that_need_a_configuration_run_on_a_product_that_has_it(tmp_path: 
         hook.release()
         flags = [f"--kubeconfig={cluster.kubeconfig}", f"--config={config}", "--metrics-bind=0", "--health-bind=0"]
         python = {"PYTHONPATH": str(ROOT)}
-        for part, more in (("webhooks", [f"--webhook-bind={hook.address}"]), ("controller", [])):
+        for part, more in (("webhooks", [f"--webhook-bind={hook.address}"]), ("controller", ["--visibility-bind=0"])):
             cluster.add(part, [sys.executable, "-m", "controller.cli", part, *flags, *more], python)
         assert lockgate(cluster, *install, "--wait=60s").returncode == 0
         ran = lockgate_test(cluster, f"--config={config}", str(file))
