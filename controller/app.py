@@ -24,6 +24,7 @@ from controller.kube.configuration import Settings
 from controller.kube.events import Recorder
 from controller.kube.lease import Elector
 from controller.kube.writer import Writer
+from controller.pages import visibility
 from controller.pages.metrics import Page
 from controller.scheduler import Scheduler
 
@@ -57,6 +58,7 @@ class App:
     """One replica."""
 
     def __init__(self, client: Client, settings: Settings) -> None:
+        self._client = client
         self._settings = settings
         self._changed = asyncio.Event()
         self._state = State(settings.core)
@@ -90,19 +92,26 @@ class App:
             probes.served(self._settings.health_bind, pages),
             probes.served(self._settings.metrics_bind, {}, with_metrics=True, more=self._metrics.chunks),
         ):
-            await tasks.together(
-                {
-                    "books": self._keep_books(),
-                    "events": self._recorder.run(),
-                    "leader": self._elector.run(self._lead) if self._elector else self._lead(),
-                }
-            )
+            parts = {
+                "books": self._keep_books(),
+                "events": self._recorder.run(),
+                "leader": self._elector.run(self._lead) if self._elector else self._lead(),
+            }
+            if self._settings.visibility_port and self._settings.core.gates["VisibilityOnDemand"]:
+                parts["visibility"] = self._show()
+            await tasks.together(parts)
 
     async def _keep_books(self) -> None:
         # Looking at the lease first makes a lone replica's first lists fresh enough to plan from: no second ones.
         if self._elector is not None:
             await self._elector.looked.wait()
         await self._books.run()
+
+    async def _show(self) -> None:
+        """Who waits, for whoever may ask; every replica says it."""
+        where = (self._settings.visibility_host, self._settings.visibility_port)
+        known = self._books.fresh(since=float("-inf"))
+        await visibility.run(self._client, self._settings.core.namespace, self._state, where, known)
 
     async def _lead(self) -> None:
         """The work of the leader: from facts no older than its office, plan and write."""

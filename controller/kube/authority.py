@@ -57,7 +57,7 @@ class Authority:
 
     async def step(self) -> Keyring:
         """One look: store what comes next, serve it, publish it. Raises ApiError."""
-        now = datetime.fromtimestamp(self._clock.now(), UTC)
+        now = self._moment()
         secret = await self._secret()
         ring = from_secret(secret.get("data") or {}) if secret else None
         if ring is None:  # lost or damaged: what was served until now is still trusted
@@ -71,6 +71,9 @@ class Authority:
         if self._serve(ring.leaf):
             log.info("serving a new certificate", secret=f"{self._namespace}/{self._name}")
         return ring
+
+    def _moment(self) -> datetime:
+        return datetime.fromtimestamp(self._clock.now(), UTC)
 
     async def _secret(self) -> dict[str, Any] | None:
         try:

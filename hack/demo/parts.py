@@ -31,7 +31,8 @@ def start_controller(cluster: Cluster, *flags: str) -> None:
     """The process that decides; returns when it leads."""
     health = Port()
     health.release()
-    start(cluster, CONTROLLER, "controller", "--metrics-bind=0", "--visibility-bind=0", f"--health-bind={health.address}", *flags)
+    binds = ("--metrics-bind=0", "--visibility-bind=0", f"--health-bind={health.address}")
+    start(cluster, CONTROLLER, "controller", *binds, *flags)
     cluster.until(lambda: healthy(f"http://{health.address}/readyz"), "the controller ready")
 
 

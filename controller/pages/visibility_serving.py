@@ -1,0 +1,94 @@
+"""TLS of the visibility API: a certificate of our own authority, which the APIService objects are told to trust."""
+
+import asyncio
+import base64
+import hashlib
+import ssl
+from collections.abc import Sequence
+
+import msgspec
+
+from admission.published.pending import GROUP, VERSIONS
+from controller.kit.certificates import Pair, bundle, ends, load_chain, split
+from controller.kit.clock import SYSTEM, Clock
+from controller.kit.keyring import Keyring
+from controller.kit.logs import Log
+from controller.kube.authority import Authority
+from controller.kube.callers import asking_context
+from controller.kube.client import Client
+from controller.kube.errors import NotFound
+
+SECRET = "lockgate-visibility-cert"
+SERVICE = "visibility-server"  # Kueue's
+_SERVICES = "/apis/apiregistration.k8s.io/v1/apiservices/"
+
+log = Log("pages.visibility")
+
+
+class Serving:
+    """`context` is for the server. Nothing is served before the first `load`."""
+
+    def __init__(self) -> None:
+        self.context: ssl.SSLContext = asking_context()
+        self.loaded = asyncio.Event()
+        self._digest = b""
+
+    def load(self, pair: Pair) -> bool:
+        """Serve this pair from now on; False if it is the one being served. New handshakes get it."""
+        digest = hashlib.sha256(pair.certificate + b"\0" + pair.key).digest()
+        if digest == self._digest:
+            return False
+        load_chain(self.context, pair)
+        self._digest = digest
+        self.loaded.set()
+        return True
+
+    def trust(self, authority: str) -> None:
+        """Clients may come with certificates of this authority, too; those trusted before stay so until a restart."""
+        try:
+            self.context.load_verify_locations(cadata=authority)
+        except (ssl.SSLError, ValueError) as error:
+            log.warning("the front proxy's authority can't be read; only tokens are believed", why=str(error))
+
+
+class VisibilityAuthority(Authority):
+    def __init__(self, client: Client, namespace: str, serving: Serving, clock: Clock = SYSTEM) -> None:
+        super().__init__(client, namespace, SECRET, names(namespace), serving.load, clock)
+        self._warned = False
+
+    async def publish(self, ring: Keyring) -> bool:
+        """What is not installed yet can't be wrong."""
+        found = [await self._publish_to(f"{_SERVICES}{version}.{GROUP}", ring) for version in VERSIONS]
+        if not any(found) and not self._warned:
+            log.warning("no APIService of ours exists yet: run `lockgate install`")
+        self._warned = not any(found)
+        return True
+
+    async def _publish_to(self, path: str, ring: Keyring) -> bool:
+        try:
+            spec = msgspec.json.decode(await self._client.call("GET", path)).get("spec") or {}
+        except NotFound:
+            return False
+        if spec.get("insecureSkipTLSVerify"):
+            return True  # Kueue's own object: it trusts anybody, and may not name an authority besides
+        held = spec.get("caBundle") or ""
+        wanted = self._added(held, ring)
+        if held != wanted:
+            body = msgspec.json.encode({"spec": {"caBundle": wanted}})
+            await self._client.call("PATCH", path, body=body, content_type="application/merge-patch+json")
+            log.info("published the authorities", api_service=path.rpartition("/")[2])
+        return True
+
+    def _added(self, held: str, ring: Keyring) -> str:
+        """What is there stays until it ends: a replica that is behind removes nothing."""
+        now = self._moment()
+        try:
+            others = [each for each in split(base64.b64decode(held)) if ends(each) > now]
+        except ValueError:
+            others = []
+        return base64.b64encode(bundle(*others, *ring.trusted)).decode()
+
+
+def names(namespace: str) -> Sequence[str]:
+    """Under which the API server calls us: the Service's name in the handshake, wherever it leads."""
+    return [f"{SERVICE}.{namespace}.svc", f"{SERVICE}.{namespace}.svc.cluster.local", "localhost", "127.0.0.1"]
