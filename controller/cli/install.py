@@ -22,6 +22,10 @@ def command(
         str | None,
         typer.Option(help="https://HOST:PORT of the webhooks, where the API server can't reach a Service."),
     ] = None,
+    visibility_url: Annotated[
+        str | None,
+        typer.Option(help="https://HOST:PORT of the controller's visibility API, where no Service leads to it."),
+    ] = None,
     wait: Annotated[str, typer.Option(help="How long to wait until the webhooks answer.")] = "0s",
 ) -> None:
     """Apply CRDs, roles and webhook configurations to a cluster; again to update."""
@@ -32,12 +36,13 @@ def command(
     from controller.kube.configuration import BadConfiguration, read_settings
     from controller.kube.errors import ApiError
 
-    if webhook_url is not None and (urlsplit(webhook_url).scheme != "https" or not urlsplit(webhook_url).netloc):
-        raise Complaint(f"--webhook-url {webhook_url!r}: write https://HOST:PORT; API servers call nothing else")
+    for flag, url in (("webhook", webhook_url), ("visibility", visibility_url)):
+        if url is not None and (urlsplit(url).scheme != "https" or not urlsplit(url).netloc):
+            raise Complaint(f"--{flag}-url {url!r}: write https://HOST:PORT; API servers call nothing else")
 
     async def steps() -> None:
         async with await Client.connect(str(kubeconfig) if kubeconfig else None) as client:
-            await install(client, core, webhook_url)
+            await install(client, core, webhook_url, visibility_url)
             print(f"installed in namespace {core.namespace}")
             if seconds:
                 await Cluster(client).answered(seconds)

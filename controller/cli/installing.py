@@ -13,7 +13,7 @@ from admission.answers import by_service, by_url, webhook_configurations
 from admission.answers.configurations import SECRET, SERVICE
 from admission.api.crd import definitions
 from admission.model.configuration import Configuration
-from controller.cli import roles
+from controller.cli import aggregation, roles
 from controller.cli.complaint import Complaint
 from controller.kube.client import Client
 from controller.kube.errors import ApiError, NotFound, TryAgain
@@ -24,7 +24,9 @@ ESTABLISHED_SECONDS = 60.0  # for the API server to serve our kinds; takes about
 BUNDLE = "ca.crt"  # in the Secret of the webhooks
 
 
-async def install(client: Client, core: Configuration, webhook_url: str | None) -> None:
+async def install(
+    client: Client, core: Configuration, webhook_url: str | None, visibility_url: str | None = None
+) -> None:
     """Also brings an older installation up to date. Raises ApiError, Complaint."""
     cluster = Cluster(client)
     await cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": core.namespace}})
@@ -37,6 +39,10 @@ async def install(client: Client, core: Configuration, webhook_url: str | None) 
         await cluster.apply(manifest)
     if webhook_url is None:
         await cluster.apply(_service(core.namespace))
+    # An APIService that leads nowhere disturbs everybody's discovery, and no namespace can be deleted beside it.
+    if core.gates["VisibilityOnDemand"] and (webhook_url is None or visibility_url is not None):
+        for manifest in aggregation.manifests(core.namespace, visibility_url):
+            await cluster.apply(manifest)
     bundle = await cluster.ca_bundle(core.namespace)
     reached = by_url(webhook_url, bundle) if webhook_url else by_service(core.namespace, bundle)
     for manifest in webhook_configurations(reached, core):
@@ -48,6 +54,8 @@ async def uninstall(client: Client, core: Configuration) -> None:
     cluster = Cluster(client)
     ours = [*webhook_configurations(by_service(core.namespace), core), *roles.manifests(core.namespace)]
     for manifest in [*ours, _service(core.namespace)]:
+        await cluster.delete(manifest)
+    for manifest in reversed(aggregation.manifests(core.namespace, None)):
         await cluster.delete(manifest)
 
 
@@ -127,6 +135,7 @@ _PLURALS = {
     "Role": "roles",
     "RoleBinding": "rolebindings",
     "CustomResourceDefinition": "customresourcedefinitions",
+    "APIService": "apiservices",
     "MutatingWebhookConfiguration": "mutatingwebhookconfigurations",
     "ValidatingWebhookConfiguration": "validatingwebhookconfigurations",
 }

@@ -5,6 +5,8 @@ from typing import Any
 
 from admission.answers.configurations import JOB_KINDS, QUEUE_KINDS, SECRET
 from admission.model.kinds import KINDS, KUEUE
+from admission.published.pending import GROUP, VERSIONS
+from controller.pages.visibility_names import SECRET as VISIBILITY_SECRET
 
 Rule = dict[str, Any]
 
@@ -46,6 +48,10 @@ def _controller() -> list[Rule]:
         _may((*_READ, *_WRITE), KUEUE, *queues),
         _may(("update", "patch"), KUEUE, *(f"{plural}/status" for plural in queues)),
         _may(("update",), KUEUE, *(f"{plural}/finalizers" for plural in queues)),
+        {
+            **_may(("get", "patch"), "apiregistration.k8s.io", "apiservices"),
+            "resourceNames": [f"{version}.{GROUP}" for version in VERSIONS],
+        },
     ]
 
 
@@ -61,12 +67,12 @@ def _webhooks() -> list[Rule]:
 
 
 def _lease() -> list[Rule]:
-    return [_may(("get", "create", "update", "patch"), "coordination.k8s.io", "leases")]
+    return [_may(("get", "create", "update", "patch"), "coordination.k8s.io", "leases"), *_secret(VISIBILITY_SECRET)]
 
 
-def _secret() -> list[Rule]:
+def _secret(name: str = SECRET) -> list[Rule]:
     # Creating cannot be limited to a name: the object has none when the rule is asked.
-    return [_may(("create",), "", "secrets"), {**_may(("get", "update"), "", "secrets"), "resourceNames": [SECRET]}]
+    return [_may(("create",), "", "secrets"), {**_may(("get", "update"), "", "secrets"), "resourceNames": [name]}]
 
 
 def _may(verbs: Iterable[str], group: str, *resources: str) -> Rule:

@@ -17,9 +17,8 @@ from controller.kube.authority import Authority
 from controller.kube.callers import asking_context
 from controller.kube.client import Client
 from controller.kube.errors import NotFound
+from controller.pages.visibility_names import SECRET, SERVICE
 
-SECRET = "lockgate-visibility-cert"
-SERVICE = "visibility-server"  # Kueue's
 _SERVICES = "/apis/apiregistration.k8s.io/v1/apiservices/"
 
 log = Log("pages.visibility")
