@@ -39,8 +39,10 @@ def in_step(workload: Workload, queue: ClusterQueue, admission: Admission | None
     if not queue.checks and not workload.checks:
         return workload
     known = {check.name: check for check in workload.checks}
-    wanted = [known.get(name) or CheckState(name, PENDING, now, "") for name in required(queue, admission)]
-    return workload if tuple(wanted) == workload.checks else workload.but(checks=tuple(wanted))
+    wanted = required(queue, admission)
+    if known.keys() == set(wanted):
+        return workload
+    return workload.but(checks=tuple([known.get(name) or CheckState(name, PENDING, now, "") for name in wanted]))
 
 
 def passed(workload: Workload) -> bool:
