@@ -16,7 +16,6 @@ from admission.api.field_errors import (
     child,
     duplicate,
     invalid,
-    key,
     required,
     too_long,
     too_many,
@@ -147,7 +146,7 @@ def _fields(schema: Schema, value: Mapping[str, Any], old: Any, path: str) -> It
         if name in known:
             yield child(path, name), field, known[name], before.get(name, _NOTHING)
         elif others is not None:
-            yield key(path, name), field, others, before.get(name, _NOTHING)
+            yield child(path, name), field, others, before.get(name, _NOTHING)
 
 
 def _counterpart(schema: Schema, entry: Any, old: Any) -> Any:

@@ -44,9 +44,9 @@ def is_bool(value: str) -> bool:
     return value in _TRUE or value in _FALSE
 
 
-def subdomain_faults(value: str) -> list[str]:
-    """Why it is no DNS subdomain."""
-    faults = [] if len(value) <= _LONGEST_SUBDOMAIN else [f"must be no more than {_LONGEST_SUBDOMAIN} bytes"]
+def subdomain_faults(value: str, unit: str = "characters") -> list[str]:
+    """Why it is no DNS subdomain. Kubernetes counts names in characters, and what is part of a label in bytes."""
+    faults = [] if len(value) <= _LONGEST_SUBDOMAIN else [f"must be no more than {_LONGEST_SUBDOMAIN} {unit}"]
     if not _is_subdomain(value):
         faults.append(_BAD_SUBDOMAIN)
     return faults
@@ -62,7 +62,7 @@ def label_key_faults(key: str) -> list[str]:
     faults = []
     if slash:
         faults = (
-            [f"prefix part {fault}" for fault in subdomain_faults(prefix)]
+            [f"prefix part {fault}" for fault in subdomain_faults(prefix, "bytes")]
             if prefix
             else ["prefix part must be non-empty"]
         )
