@@ -8,9 +8,11 @@ from admission.readers.admission_check import read_admission_check, read_topolog
 from admission.readers.cluster_queue import read_cluster_queue
 from admission.readers.cohort import read_cohort
 from admission.readers.flavor import read_flavor
+from admission.readers.limit_range import read_limit_range
 from admission.readers.local_queue import read_local_queue
 from admission.readers.namespace import read_namespace
 from admission.readers.priority_class import read_priority_class
+from admission.readers.runtime_class import read_runtime_class
 from admission.readers.workload import read_workload
 
 __all__ = ["JOB_KINDS", "READERS"]
@@ -18,6 +20,8 @@ __all__ = ["JOB_KINDS", "READERS"]
 # One reader per kind of admission.model.kinds.WATCHED: the object as JSON -> the value that the core keeps of it.
 READERS: dict[str, Callable[[Mapping[str, Any]], object]] = {
     "Namespace": read_namespace,
+    "LimitRange": read_limit_range,
+    "RuntimeClass": read_runtime_class,
     "ResourceFlavor": read_flavor,
     "Topology": read_topology,
     "AdmissionCheck": read_admission_check,

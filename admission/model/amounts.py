@@ -51,7 +51,11 @@ def amount(resource: str, text: str | int | float) -> int:
 
     Raises BadQuantity.
     """
-    value = exact(str(text))
+    return rounded_up(resource, exact(str(text)))
+
+
+def rounded_up(resource: str, value: Fraction) -> int:
+    """Units of `resource` for an exact value in whole cores or base units."""
     if resource == "cpu":
         value *= 1000
     return -((-value.numerator) // value.denominator)

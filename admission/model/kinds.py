@@ -76,6 +76,8 @@ KINDS: dict[str, Kind] = {
 # workloads before the jobs that own them.
 WATCHED = (
     "Namespace",
+    "LimitRange",
+    "RuntimeClass",
     "ResourceFlavor",
     "Topology",
     "AdmissionCheck",

@@ -185,6 +185,11 @@ class Workload:
     def ref(self) -> Ref:
         return Ref("Workload", self.namespace, self.name)
 
+    @property
+    def runtime_classes(self) -> list[str]:
+        """The RuntimeClasses that its pods name."""
+        return [each.pod.runtime_class for each in self.pod_sets if each.pod is not None and each.pod.runtime_class]
+
     def is_true(self, condition: str) -> bool:
         found = self.conditions.get(condition)
         return found is not None and found.status == "True"

@@ -17,8 +17,8 @@ T = TypeVar("T")
 
 _NOTHING: Mapping[str, Any] = {}
 
-# Decoded JSON is dict and list; asking for those first spares the abstract classes, which took a seventh of the CPU of
-# reading a Workload.
+# Decoded JSON is dict, list and None; asking for those first, and in place, spares calls and abstract classes, which
+# took a sixth of the CPU of reading a Workload.
 
 
 def is_mapping(value: object) -> TypeGuard[Mapping[str, Any]]:
@@ -26,16 +26,20 @@ def is_mapping(value: object) -> TypeGuard[Mapping[str, Any]]:
 
 
 def mapping(value: object) -> Mapping[str, Any]:
-    return value if is_mapping(value) else _NOTHING
+    if type(value) is dict:
+        return value
+    return value if value is not None and isinstance(value, Mapping) else _NOTHING
 
 
 def items(value: object) -> Sequence[Any]:
-    return value if type(value) is list or isinstance(value, list | tuple) else ()
+    if type(value) is list:
+        return value
+    return value if value is not None and isinstance(value, list | tuple) else ()
 
 
 def entries(value: object) -> list[Mapping[str, Any]]:
     """The objects of a list; anything else in it is passed over."""
-    return [entry for entry in items(value) if is_mapping(entry)]
+    return [entry for entry in items(value) if type(entry) is dict or isinstance(entry, Mapping)] if value else []
 
 
 def text(value: object, otherwise: str = "") -> str:
@@ -97,4 +101,4 @@ def canonical_bytes(value: object) -> bytes:
 
 
 def tuple_of(read: Callable[[Mapping[str, Any]], T], value: object) -> tuple[T, ...]:
-    return tuple(read(entry) for entry in entries(value))
+    return tuple([read(entry) for entry in entries(value)]) if value else ()

@@ -6,60 +6,59 @@ Only `template.spec` is looked at, so that jobs that differ in nothing but gener
 from collections.abc import Mapping
 from typing import Any
 
-from admission.api.field_errors import FieldError
+from admission.model.pods import PodResources
 from admission.model.workload import NodeRule, PodSet, Toleration
 from admission.readers.narrow import entries, integer, mapping, maybe_integer, strings, text, tuple_of, word, words
-from admission.readers.pod_requests import pod_requests
+from admission.readers.pod_resources import stated_by
 from admission.readers.pool import Pool
 from admission.readers.shape import shape_of
 
 _REMEMBERED = 8192  # shapes alive at a time: a few MiB, more than clusters with generated jobs were seen to have
+_TOO_DEEP = PodResources(faults=(": is nested too deeply to be read: flatten its fields",))
 
 _pod_sets: Pool[PodSet] = Pool(_REMEMBERED)
 
 
-def read_pod_set(wire: Mapping[str, Any], index: int = 0) -> PodSet:
-    """Entry `index` of a Workload's `spec.podSets`."""
+def read_pod_set(wire: Mapping[str, Any]) -> PodSet:
+    """An entry of a Workload's `spec.podSets`."""
     return pod_set(
         text(wire.get("name"), "main"),
         wire.get("template"),
         max(integer(wire.get("count"), 1), 0),
         maybe_integer(wire.get("minCount")),
-        index,
     )
 
 
-def pod_set(name: str, template: object, count: int, min_count: int | None = None, index: int = 0) -> PodSet:
-    """`count` pods of a template. `index`: its place in `spec.podSets`, which its problem is named by."""
+def pod_set(name: str, template: object, count: int, min_count: int | None = None) -> PodSet:
+    """`count` pods of a template."""
     pod = mapping(mapping(template).get("spec"))
-    path = f"spec.podSets[{index}].template.spec"
     try:
-        return _pod_sets.of([path, name, count, min_count, pod], lambda: _read(name, pod, count, min_count, path))
+        return _pod_sets.of([name, count, min_count, pod], lambda: _read(name, pod, count, min_count))
     except RecursionError:
-        problem = f"{path}: is nested too deeply to be read: flatten its fields"
-        return PodSet(name, count, {}, min_count, problem=problem)
+        return PodSet(name, count, {}, min_count, pod=_TOO_DEEP)
 
 
-def _read(name: str, pod: Mapping[str, Any], count: int, min_count: int | None, path: str) -> PodSet:
-    asked = pod_requests(pod, path)
+def _read(name: str, pod: Mapping[str, Any], count: int, min_count: int | None) -> PodSet:
+    stated = stated_by(pod)
+    selector, affinity, tolerations = pod.get("nodeSelector"), pod.get("affinity"), pod.get("tolerations")
     return PodSet(
         name=word(name),
         count=count,
-        requests=asked.requests,
+        requests=stated.requests,
         min_count=min_count,
-        node_selector=tuple(sorted(strings(pod.get("nodeSelector")).items())),
-        affinity=_required_terms(pod),
-        tolerations=tuple_of(read_toleration, pod.get("tolerations")),
+        node_selector=tuple(sorted(strings(selector).items())) if selector else (),
+        affinity=_required_terms(affinity) if affinity else (),
+        tolerations=tuple_of(read_toleration, tolerations) if tolerations else (),
         shape=shape_of(pod),
         priority_class=text(pod.get("priorityClassName")),
-        problem=_sentence(asked.errors),
+        pod=stated.pod,
     )
 
 
-def _required_terms(pod: Mapping[str, Any]) -> tuple[tuple[NodeRule, ...], ...]:
+def _required_terms(stated: object) -> tuple[tuple[NodeRule, ...], ...]:
     # matchFields name single nodes, of which flavors know nothing: such a term keeps its place with fewer rules, or
     # none, and so rules out no flavor.
-    affinity = mapping(mapping(pod.get("affinity")).get("nodeAffinity"))
+    affinity = mapping(mapping(stated).get("nodeAffinity"))
     required = mapping(affinity.get("requiredDuringSchedulingIgnoredDuringExecution"))
     terms = entries(required.get("nodeSelectorTerms"))
     return tuple(tuple_of(_read_rule, term.get("matchExpressions")) for term in terms)
@@ -67,13 +66,6 @@ def _required_terms(pod: Mapping[str, Any]) -> tuple[tuple[NodeRule, ...], ...]:
 
 def _read_rule(wire: Mapping[str, Any]) -> NodeRule:
     return NodeRule(word(wire.get("key")), word(wire.get("operator")), words(wire.get("values")))
-
-
-def _sentence(errors: list[FieldError]) -> str:
-    # Several errors in brackets, as Kubernetes aggregates them.
-    if len(errors) > 1:
-        return f"[{', '.join(str(error) for error in errors)}]"
-    return str(errors[0]) if errors else ""
 
 
 def read_toleration(wire: Mapping[str, Any]) -> Toleration:

@@ -10,14 +10,36 @@ from typing import Any
 
 from admission.model.amounts import BadQuantity, exact
 from admission.readers.narrow import canonical_bytes, entries, is_mapping, mapping
+from admission.readers.pool import Pool
 
 _HEX = 16  # 64 bits: a job is only ever compared with the few Workloads it owns
+
+_TEXTS = {str}
+
+# Jobs differ in their arguments; environment, resources and mounts are the same in thousands.
+_digests: Pool[str] = Pool(8192)
 
 
 def shape_of(pod: Mapping[str, Any]) -> str:
     """The digest of a pod spec's init containers and containers, in hex."""
-    parts = [[_plain(entry) for entry in entries(pod.get(field))] for field in ("initContainers", "containers")]
-    return hashlib.sha256(canonical_bytes(parts)).hexdigest()[:_HEX]
+    parts = [[_container(entry) for entry in entries(pod.get(field))] for field in ("initContainers", "containers")]
+    return _digest(parts)
+
+
+def _container(container: Mapping[str, Any]) -> dict[str, Any]:
+    """Texts and lists of texts as they are, anything else as the digest of what it means."""
+    plain: dict[str, Any] = {}
+    for field, value in container.items():
+        if type(value) is str or (type(value) is list and set(map(type, value)) <= _TEXTS):
+            if value:
+                plain[field] = value
+        elif value or not _empty(value):
+            plain[field] = {"digest": _digests.of([field, value], lambda: _digest(_plain(value, field)))}  # noqa: B023
+    return plain
+
+
+def _digest(plain: Any) -> str:
+    return hashlib.sha256(canonical_bytes(plain)).hexdigest()[:_HEX]
 
 
 def last_of_each(env: list[Any]) -> list[Any]:

@@ -44,7 +44,7 @@ def read_workload(wire: Mapping[str, Any]) -> Workload:
     status = mapping(wire.get("status"))
     requeue = mapping(status.get("requeueState"))
     owner = read_owner(wire)
-    pod_sets = tuple(read_pod_set(entry, index) for index, entry in enumerate(entries(spec.get("podSets"))))
+    pod_sets = tuple_of(read_pod_set, spec.get("podSets"))
     return Workload(
         namespace=meta.namespace,
         name=meta.name,

@@ -8,6 +8,7 @@ from typing import Any
 from admission.model.job import Job
 from admission.model.kinds import Ref
 from admission.model.names import WorkloadKey
+from admission.model.pods import LimitRange, RuntimeClass
 from admission.model.queues import (
     AdmissionCheck,
     ClusterQueue,
@@ -46,6 +47,8 @@ class Intake:
         self._look_at = look_at
         self._takers: dict[str, Callable[[str, Any], None]] = {
             "Namespace": self._namespace,
+            "LimitRange": self._limit_range,
+            "RuntimeClass": self._runtime_class,
             "ResourceFlavor": self._flavor,
             "Topology": self._topology,
             "AdmissionCheck": self._admission_check,
@@ -77,6 +80,17 @@ class Intake:
             return
         for ref in list(self._objects.jobs_where(namespace=name)):
             self._look_at(ref)
+
+    def _limit_range(self, key: str, value: LimitRange | None) -> None:
+        namespace, name = key.split("/", 1)
+        if self._objects.requests.put_limit_range(namespace, name, value):
+            for workload in self._objects.in_namespace(namespace):
+                self._workloads.sync(workload, self.now)
+
+    def _runtime_class(self, name: str, value: RuntimeClass | None) -> None:
+        if self._objects.requests.put_runtime_class(name, value):
+            for workload in self._objects.with_runtime_class(name):
+                self._workloads.sync(workload, self.now)
 
     def _flavor(self, name: str, value: ResourceFlavor | None) -> None:
         appeared = self._objects.flavor(name) is None

@@ -18,6 +18,7 @@ from admission.model.queues import (
 )
 from admission.model.workload import Workload
 from admission.rules.scheduler import Scheduler
+from admission.state.requests import Requests
 from admission.state.slots import Slot
 
 
@@ -37,6 +38,7 @@ class Objects:
         self.namespaces: dict[str, Namespace] = {}
         self.workload_priority_classes: dict[str, PriorityClass] = {}
         self.pod_priority_classes: dict[str, PriorityClass] = {}
+        self.requests = Requests(configuration.resources)
         self._scheduler = scheduler
         self._by_owner: dict[str, dict[WorkloadKey, None]] = {}
         self._by_local_queue: dict[str, dict[WorkloadKey, None]] = {}
@@ -141,6 +143,16 @@ class Objects:
 
     def in_local_queue(self, key: str) -> list[WorkloadKey]:
         return list(self._by_local_queue.get(key, ()))
+
+    def in_namespace(self, name: str) -> list[WorkloadKey]:
+        """Used when its LimitRanges change, which is rare: LocalQueues are looked through, not workloads."""
+        queues = [key for key in self._by_local_queue if key.startswith(f"{name}/")]
+        return [key for queue in queues for key in self.in_local_queue(queue)]
+
+    def with_runtime_class(self, name: str) -> list[WorkloadKey]:
+        """Used when it changes, which as good as never happens."""
+        found = ((key, slot.current) for key, slot in self.workloads.items())
+        return [key for key, one in found if one is not None and name in one.runtime_classes]
 
     def local_queues_of(self, cluster_queue: str) -> list[str]:
         return list(self._queues_of.get(cluster_queue, ()))

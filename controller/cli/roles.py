@@ -40,7 +40,8 @@ def labelled(name: str, namespace: str = "") -> dict[str, Any]:
 def _controller() -> list[Rule]:
     queues = [kind.plural for kind in KINDS.values() if kind.group == KUEUE]
     return [
-        _may(_READ, "", "namespaces"),
+        _may(_READ, "", "limitranges", "namespaces"),
+        _may(_READ, "node.k8s.io", "runtimeclasses"),
         _may(("create", "patch"), "", "events"),
         _may(_READ, "scheduling.k8s.io", "priorityclasses"),
         _may((*_READ, "update", "patch", "delete"), "batch", "jobs"),

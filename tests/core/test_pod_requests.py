@@ -6,10 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from admission.readers.pod_requests import pod_requests
+from admission.model.configuration import Resources
 from admission.readers.pod_set import pod_set
+from admission.readers.workload import read_workload
+from admission.resources.effective import Adjustment
+from admission.rules.asks import problem_of
 
 PATH = "spec.podSets[0].template.spec"
+INVALID = "resources validation failed: "
 
 
 def container(requests: dict[str, Any] | None = None, limits: dict[str, Any] | None = None, **fields: Any) -> Any:
@@ -17,11 +21,13 @@ def container(requests: dict[str, Any] | None = None, limits: dict[str, Any] | N
 
 
 def asked(**pod: Any) -> dict[str, int]:
-    return pod_requests(pod, PATH).requests
+    return dict(pod_set("main", {"spec": pod}, 1).requests)
 
 
-def problem(**pod: Any) -> str:
-    return pod_set("main", {"spec": pod}, 1).problem
+def problem(*pods: dict[str, Any]) -> str:
+    """Of a workload with a pod set for each of the pod specs."""
+    pod_sets = [{"name": f"set-{at}", "template": {"spec": pod}} for at, pod in enumerate(pods)]
+    return problem_of(Adjustment(Resources()).of(read_workload({"spec": {"podSets": pod_sets}}), None, {}))
 
 
 def test_containers_run_together() -> None:
@@ -84,28 +90,30 @@ def test_amounts_beyond_int64_stay_what_they_are() -> None:
     ],
 )
 def test_a_request_above_its_limit_can_never_run(pod: dict[str, Any], said: str) -> None:
-    assert problem(**pod) == said
+    assert problem(pod) == INVALID + said
 
 
 @pytest.mark.parametrize("stated", ["four", True, None, [], "1" * 65])
 def test_what_is_no_quantity_is_named(stated: Any) -> None:
-    said = problem(containers=[container({"cpu": stated})])
-    assert said.startswith(f"{PATH}.containers[0].resources.requests[cpu]: Invalid value: ")
+    said = problem({"containers": [container({"cpu": stated})]})
+    assert said.startswith(f"{INVALID}{PATH}.containers[0].resources.requests[cpu]: Invalid value: ")
     assert "quantity" in said
 
 
 def test_several_problems_are_all_told() -> None:
-    said = problem(containers=[container({"cpu": "x"}), container({"cpu": 2}, {"cpu": 1})])
-    assert said.startswith("[")
-    assert "containers[0]" in said
-    assert "containers[1]" in said
+    broken = {"containers": [container({"cpu": "x"}), container({"cpu": 2}, {"cpu": 1})]}
+    said = problem({"containers": [container()]}, broken, broken)
+    assert said.startswith(f"{INVALID}[")
+    for at in (1, 2):
+        assert f"spec.podSets[{at}].template.spec.containers[0].resources.requests[cpu]: " in said
+        assert f"spec.podSets[{at}].template.spec.containers[1]: " in said
 
 
 def test_a_bottomless_template_is_a_problem_and_no_crash() -> None:
     deep: Any = {}
     for _ in range(5000):
         deep = {"a": deep}
-    assert "nested too deeply" in problem(containers=[{"env": deep}])
+    assert problem({"containers": [{"env": deep}]}).startswith(f"{INVALID}{PATH}: is nested too deeply")
 
 
 sizes = st.integers(0, 5).map(lambda cpu: container({"cpu": cpu}))

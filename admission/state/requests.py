@@ -1,0 +1,49 @@
+"""What LimitRanges, RuntimeClasses and settings make of the requests of those who wait.
+
+Only in memory, as in Kueue: a Workload's spec stays as its job has it, and one that holds quota is charged for what its
+admission says.
+"""
+
+from admission.model.configuration import Resources
+from admission.model.pods import LimitRange, RuntimeClass
+from admission.model.workload import Workload
+from admission.resources.effective import Adjustment
+from admission.resources.limit_range import Limits, summarized
+
+
+class Requests:
+    def __init__(self, settings: Resources) -> None:
+        self._adjustment = Adjustment(settings)
+        self._ranges: dict[str, dict[str, LimitRange]] = {}  # by namespace and name
+        self._limits: dict[str, Limits] = {}  # of namespaces that have LimitRanges
+        self._classes: dict[str, RuntimeClass] = {}
+
+    def effective(self, workload: Workload) -> Workload:
+        """The workload as the scheduler is to see it; the same value when nothing of it is changed."""
+        return self._adjustment.of(workload, self._limits.get(workload.namespace), self._classes)
+
+    def put_limit_range(self, namespace: str, name: str, value: LimitRange | None) -> bool:
+        """A LimitRange as it is now; whether that may change a request. None: it is gone."""
+        ranges = self._ranges.get(namespace, {})
+        before = ranges.get(name)
+        if before is not None and value is not None and value.resource_version < before.resource_version:
+            return False  # an old fact
+        left = {known: each for known, each in ranges.items() if known != name}
+        ranges = self._ranges[namespace] = left if value is None else {**left, name: value}
+        if (before.items if before else ()) == (value.items if value else ()):
+            return False
+        self._limits[namespace] = summarized(ranges.values())
+        if not ranges:
+            del self._ranges[namespace], self._limits[namespace]
+        return True
+
+    def put_runtime_class(self, name: str, value: RuntimeClass | None) -> bool:
+        """A RuntimeClass as it is now; whether that may change a request. None: it is gone."""
+        before = self._classes.get(name)
+        if value is not None and (before is None or before.overhead != value.overhead):
+            self._classes[name] = value
+        elif value is None and before is not None:
+            del self._classes[name]
+        else:
+            return False
+        return True
