@@ -7,13 +7,19 @@ from typing import Annotated
 import typer
 import yaml
 
-from admission.api.crd import definitions
+from admission.answers import by_service, by_url
+from admission.api.crd import CONVERT_PATH, definitions
+from admission.model.configuration import DEFAULTS
 from controller.cli.complaint import Complaint
 
+NAMESPACE = DEFAULTS.namespace
 
-def crds(output: Path | None) -> None:
+
+def crds(output: Path | None, namespace: str = NAMESPACE, webhook_url: str | None = None) -> None:
     """Write all CRDs as YAML documents to a file, or to standard output. Raises Complaint when it cannot."""
-    text = "---\n".join(yaml.dump(each, Dumper=_Readable, sort_keys=False, width=120) for each in definitions())
+    reached = by_url(webhook_url) if webhook_url else by_service(namespace)
+    made = definitions(reached(CONVERT_PATH))
+    text = "---\n".join(yaml.dump(each, Dumper=_Readable, sort_keys=False, width=120) for each in made)
     if output is None:
         sys.stdout.write(text)
         return
@@ -25,9 +31,13 @@ def crds(output: Path | None) -> None:
 
 def command(
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write to this file instead.")] = None,
+    namespace: Annotated[str, typer.Option(help="Where the webhooks are that convert v1beta1.")] = NAMESPACE,
+    webhook_url: Annotated[
+        str | None, typer.Option(help="https://HOST:PORT of them, where the API server can't reach a Service.")
+    ] = None,
 ) -> None:
     """Print the CustomResourceDefinitions, ready for `kubectl apply --server-side -f -`."""
-    crds(output)
+    crds(output, namespace, webhook_url)
 
 
 class _Readable(yaml.SafeDumper):

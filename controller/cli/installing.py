@@ -11,9 +11,9 @@ import msgspec
 
 from admission.answers import by_service, by_url, webhook_configurations
 from admission.answers.configurations import SECRET, SERVICE
-from admission.api.crd import definitions
+from admission.api.crd import CONVERT_PATH, definitions
 from admission.model.configuration import Configuration
-from controller.cli import aggregation, roles
+from controller.cli import aggregation, roles, stored
 from controller.cli.complaint import Complaint
 from controller.kube.client import Client
 from controller.kube.errors import ApiError, NotFound, TryAgain
@@ -30,8 +30,11 @@ async def install(
     """Also brings an older installation up to date. Raises ApiError, Complaint."""
     cluster = Cluster(client)
     await cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": core.namespace}})
-    crds = list(definitions())
+    bundle = await cluster.ca_bundle(core.namespace)
+    reached = by_url(webhook_url, bundle) if webhook_url else by_service(core.namespace, bundle)
+    crds = list(definitions(reached(CONVERT_PATH)))
     for crd in crds:
+        await stored.make_way(client, crd)
         await cluster.apply(crd)
     for crd in crds:
         await cluster.established(crd["metadata"]["name"])
@@ -43,20 +46,22 @@ async def install(
     if core.gates["VisibilityOnDemand"] and (webhook_url is None or visibility_url is not None):
         for manifest in aggregation.manifests(core.namespace, visibility_url):
             await cluster.apply(manifest)
-    bundle = await cluster.ca_bundle(core.namespace)
-    reached = by_url(webhook_url, bundle) if webhook_url else by_service(core.namespace, bundle)
     for manifest in webhook_configurations(reached, core):
         await cluster.apply(manifest)
 
 
-async def uninstall(client: Client, core: Configuration) -> None:
-    """Webhook configurations first, since they stop writes; CRDs and what people made of them stay. Raises ApiError."""
+async def uninstall(client: Client, core: Configuration) -> list[str]:
+    """Webhook configurations first, since they stop writes; CRDs and what people made of them stay, and can be read
+    without the webhooks. Sentences for people about what could not be done. Raises ApiError."""
     cluster = Cluster(client)
-    ours = [*webhook_configurations(by_service(core.namespace), core), *roles.manifests(core.namespace)]
-    for manifest in [*ours, _service(core.namespace)]:
+    for manifest in webhook_configurations(by_service(core.namespace), core):
+        await cluster.delete(manifest)
+    told = [*await stored.rewrite(client), *await stored.release(client)]
+    for manifest in [*roles.manifests(core.namespace), _service(core.namespace)]:
         await cluster.delete(manifest)
     for manifest in reversed(aggregation.manifests(core.namespace, None)):
         await cluster.delete(manifest)
+    return told
 
 
 class Cluster:
