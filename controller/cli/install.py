@@ -32,6 +32,7 @@ def command(
     # Imported here: they cost half a second that `--help` and a mistyped flag need not wait for.
     from admission.model.configuration import Configuration
     from controller.cli.installing import Cluster, install
+    from controller.cli.stored import rewrite
     from controller.kube.client import Client, NoCredentials
     from controller.kube.configuration import BadConfiguration, read_settings
     from controller.kube.errors import ApiError
@@ -47,6 +48,8 @@ def command(
             if seconds:
                 await Cluster(client).answered(seconds)
                 print("the webhooks answer")
+            for sentence in await rewrite(client):
+                print(sentence)
 
     try:
         seconds = duration(wait)
