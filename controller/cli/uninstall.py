@@ -27,7 +27,8 @@ def command(
 
     async def steps() -> None:
         async with await Client.connect(str(kubeconfig) if kubeconfig else None) as client:
-            await uninstall(client, core)
+            for sentence in await uninstall(client, core):
+                print(sentence)
 
     try:
         core = read_settings(config).core if config else Configuration()
