@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from admission.answers.configurations import JOB_KINDS, QUEUE_KINDS, SECRET
+from admission.api.crd import CONVERTED, crd_name
 from admission.model.kinds import KINDS, KUEUE
 from admission.published.pending import GROUP, VERSIONS
 from controller.pages.visibility_names import SECRET as VISIBILITY_SECRET
@@ -59,11 +60,13 @@ def _controller() -> list[Rule]:
 def _webhooks() -> list[Rule]:
     configurations = ("mutatingwebhookconfigurations", "validatingwebhookconfigurations")
     ours = {"resourceNames": [JOB_KINDS, QUEUE_KINDS]}
+    converted = {"resourceNames": [crd_name(kind) for kind in CONVERTED]}
     return [
         _may(_READ, "", "namespaces"),
         _may(_READ, KUEUE, "localqueues"),
         _may(("get",), "batch", "jobs"),
         {**_may(("get", "patch"), "admissionregistration.k8s.io", *configurations), **ours},
+        {**_may(("get", "patch"), "apiextensions.k8s.io", "customresourcedefinitions"), **converted},
     ]
 
 
