@@ -27,6 +27,8 @@ REMEMBER_SECONDS = 10.0
 MOST_REMEMBERED = 4096
 LOOK_SECONDS = 60.0  # between looks at the front proxy's authority, which changes once in years
 WITHOUT_LIMITS = "system:masters"  # whoever says so could grant itself everything
+EVERYBODY = "system:authenticated"
+ANONYMOUS = "system:anonymous"
 
 log = Log("kube.callers")
 
@@ -135,6 +137,8 @@ class Callers:
             for header in values(""):
                 if header.lower().startswith(prefix.lower()):
                     extra[unquote(header[len(prefix) :]).lower()] = tuple(values(header))
+        if named[0] != ANONYMOUS and EVERYBODY not in groups:
+            groups = (*groups, EVERYBODY)  # as Kubernetes' own servers do: the aggregator names itself without groups
         return User(named[0], groups, extra=tuple(extra.items()))
 
     async def _owner_of(self, token: str) -> User:

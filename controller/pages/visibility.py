@@ -97,6 +97,9 @@ class Visibility:
             return _json(documents.status(503, "ServiceUnavailable", f"the API server does not answer: {error}"))
         if wish.resource:
             return await self._pending(request, user, wish)
+        if request.path == "/apis" and documents.EVERYTHING in request.headers.get("Accept", "").replace(" ", ""):
+            body = msgspec.json.encode(documents.everything())
+            return web.Response(body=body, headers={"Content-Type": documents.EVERYTHING})
         return _json(_document(request.path))
 
     async def _pending(self, request: web.Request, user: User, wish: Wish) -> web.StreamResponse:

@@ -8,6 +8,7 @@ from controller.kube.callers import User, Wish
 Document = dict[str, Any]
 
 SUMMARY = "PendingWorkloadsSummary"
+EVERYTHING = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"  # as a content type
 _KINDS = {"clusterqueues": "ClusterQueue", "localqueues": "LocalQueue"}
 _OPENAPI_NAME = "io.x-k8s.kueue.visibility.{version}.{kind}"
 
@@ -36,6 +37,31 @@ def resources(version: str) -> Document:
             {"name": f"{plural}/pendingworkloads", "singularName": "", **of, "kind": SUMMARY, "verbs": ["get"]}
         )
     return {"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": f"{GROUP}/{version}", "resources": found}
+
+
+def everything() -> Document:
+    """Groups, versions and resources in one document: what API servers ask for since Kubernetes 1.27."""
+    versions = [{"version": version, "resources": _aggregated(version), "freshness": "Current"} for version in VERSIONS]
+    items = [{"metadata": {"name": GROUP}, "versions": versions}]
+    return {"kind": "APIGroupDiscoveryList", "apiVersion": "apidiscovery.k8s.io/v2", "metadata": {}, "items": items}
+
+
+def _aggregated(version: str) -> list[Document]:
+    def kind(name: str) -> Document:
+        return {"group": GROUP, "version": version, "kind": name}
+
+    pending = [{"subresource": "pendingworkloads", "responseKind": kind(SUMMARY), "verbs": ["get"]}]
+    return [
+        {
+            "resource": plural,
+            "responseKind": kind(name),
+            "scope": "Namespaced" if plural == "localqueues" else "Cluster",
+            "singularResource": name.lower(),
+            "verbs": [],
+            "subresources": pending,
+        }
+        for plural, name in _KINDS.items()
+    ]
 
 
 def openapi_index() -> Document:
