@@ -1,4 +1,4 @@
-"""The table of refusals put to the real Kueue: it accepts and refuses the same, in the same words but for those noted."""
+"""The table of refusals put to the real Kueue: it accepts and refuses alike, in the same words but for a few noted."""
 
 from collections.abc import Iterator
 
