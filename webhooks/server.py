@@ -20,7 +20,6 @@ from controller.kit.logs import Log
 from controller.kit.probes import address, served
 from controller.kit.tasks import together
 from controller.kube.client import Client
-from controller.kube.configuration import Settings as FileSettings
 from controller.kube.configuration import read_settings
 from webhooks.rotation import Files, OwnAuthority
 from webhooks.routes import FetchingView, application
@@ -58,7 +57,7 @@ class Life:
 async def run(settings: Settings) -> None:
     """Until SIGTERM or SIGINT. Raises BadConfiguration, BadSetting, NoCredentials, OSError, and what ends a loop."""
     core, settings = configured(settings)
-    life, serving = Life(), Serving()
+    life, serving = Life(), Serving(settings.tls_min_version)
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, life.told_to_stop)
@@ -83,13 +82,14 @@ async def run(settings: Settings) -> None:
 
 def configured(settings: Settings) -> tuple[Configuration, Settings]:
     """What the Configuration file says; flags win over it. Raises BadConfiguration, BadSetting."""
-    file = read_settings(settings.config) if settings.config else FileSettings()
-    namespace = settings.namespace or pod_namespace() or file.core.namespace
+    file = read_settings(
+        settings.config, feature_gates=settings.feature_gates, namespace=settings.namespace, home=pod_namespace()
+    )
     folder = settings.webhook_cert_dir or (Path(file.webhook_cert_dir) if file.webhook_cert_dir else None)
     bind = settings.webhook_bind or f"{file.webhook_host}:{file.webhook_port}"
-    settings = replace(settings, webhook_bind=bind, webhook_cert_dir=folder)
+    settings = replace(settings, webhook_bind=bind, webhook_cert_dir=folder, tls_min_version=file.tls_min_version)
     check(settings)
-    return replace(file.core, namespace=namespace), settings
+    return file.core, settings
 
 
 def certificates_for(settings: Settings, client: Client, namespace: str, serving: Serving) -> OwnAuthority | Files:

@@ -20,8 +20,11 @@ class BadPair(Exception):
 class Serving:
     """`context` is for the server. Nothing is served before the first `load`."""
 
-    def __init__(self) -> None:
+    def __init__(self, least: str = "VersionTLS12") -> None:
+        """`least`: the lowest version of TLS, in Go's words: VersionTLS12 or VersionTLS13."""
         self.context = _context()
+        if least == "VersionTLS13":
+            self.context.minimum_version = ssl.TLSVersion.TLSv1_3
         self.loaded = asyncio.Event()
         self._digest = b""
 

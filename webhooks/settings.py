@@ -18,11 +18,13 @@ class BadSetting(ValueError):
 class Settings:
     kubeconfig: str | None = None
     config: Path | None = None
+    feature_gates: str = ""
     webhook_bind: str = ""  # "": what the Configuration says, else Kueue's :9443
     webhook_cert_dir: Path | None = None  # None: what the Configuration says, else an authority of our own
     metrics_bind: str = ":8090"  # not the controller's, which may run beside it
     health_bind: str = ":8091"
-    namespace: str = ""  # "": the pod's, else the Configuration's
+    namespace: str = ""  # "": the Configuration's, else the pod's
+    tls_min_version: str = "VersionTLS12"  # only the Configuration says it
 
 
 def parse(arguments: Sequence[str]) -> Settings:
@@ -31,6 +33,7 @@ def parse(arguments: Sequence[str]) -> Settings:
     own = Settings()
     parser.add_argument("--kubeconfig", help="credentials; else $KUBECONFIG, ~/.kube/config or the pod's account")
     parser.add_argument("--config", type=Path, help="a Kueue Configuration file")
+    parser.add_argument("--feature-gates", default="", help="Name=true,…, unless the file has featureGates")
     parser.add_argument("--webhook-bind", default=own.webhook_bind, help="HOST:PORT to serve on (:9443)")
     parser.add_argument("--webhook-cert-dir", type=Path, help="folder with tls.crt and tls.key, watched for changes")
     parser.add_argument("--metrics-bind", default=own.metrics_bind, help="HOST:PORT, 0 for none (%(default)s)")

@@ -136,6 +136,10 @@ class Gates:
     def __getitem__(self, name: str) -> bool:
         return self._on[name]
 
+    def all(self) -> dict[str, bool]:
+        """Every gate of KEPT."""
+        return dict(self._on)
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Gates) and self._on == other._on
 

@@ -16,11 +16,12 @@ from typer.core import TyperCommand, TyperGroup
 
 from controller.cli.complaint import Complaint
 
-# Each is `controller/cli/<name>.py` with `def command(…)`, whose parameters are the flags.
+# Each is `controller/cli/<name>.py` (_ for -) with `def command(…)`, whose parameters are the flags.
 COMMANDS: Mapping[str, str] = {
     "test": "Run scenario files and compare what happens with what they expect.",
     "simulate": "Play manifests and traces on a virtual clock: who starts when, who waits and why.",
     "explain": "Why one job waits, in numbers, and when it should start.",
+    "check-config": "Check a Configuration file and show what it sets.",
     "crds": "Print the CustomResourceDefinitions.",
     "controller": "Run the controller: queues, admission, preemption.",
     "webhooks": "Run the webhook server.",
@@ -34,7 +35,7 @@ class _Later(TyperCommand):
     """Stands in the list of commands; becomes the real one when it is called."""
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
-        module = importlib.import_module(f"controller.cli.{self.name}")
+        module = importlib.import_module(f"controller.cli.{(self.name or '').replace('-', '_')}")
         one = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
         one.command(name=self.name, help=module.command.__doc__ or self.help)(module.command)
         return typer.main.get_command(one).make_context(info_name, args, parent=parent, **extra)

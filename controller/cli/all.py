@@ -21,6 +21,9 @@ def command(
         Path | None, typer.Option(help="Credentials; default: $KUBECONFIG, ~/.kube/config, or the pod's account.")
     ] = None,
     config: Annotated[Path | None, typer.Option(help="A Kueue Configuration file; flags win over it.")] = None,
+    feature_gates: Annotated[
+        str | None, typer.Option(help="Kueue's gates, as Name=true,…; not beside featureGates in the file.")
+    ] = None,
     namespace: Annotated[str | None, typer.Option(help="Where Lockgate itself lives.")] = None,
     metrics_bind: Annotated[str | None, typer.Option(help="The controller's. [default: :8080]")] = None,
     health_bind: Annotated[str | None, typer.Option(help="The controller's. [default: :8081]")] = None,
@@ -35,7 +38,7 @@ def command(
     webhook_health_bind: Annotated[str | None, typer.Option(help="The webhooks'. [default: :8091]")] = None,
 ) -> None:
     """Run controller and webhooks as two processes."""
-    shared = _flags(kubeconfig=kubeconfig, config=config, namespace=namespace)
+    shared = _flags(kubeconfig=kubeconfig, config=config, feature_gates=feature_gates, namespace=namespace)
     # By module name: nothing here may import the webhooks.
     start = [sys.executable, "-m", "controller.cli"]
     code = asyncio.run(

@@ -18,6 +18,9 @@ def command(
         Path | None, typer.Option(help="Credentials; default: $KUBECONFIG, ~/.kube/config, or the pod's account.")
     ] = None,
     config: Annotated[Path | None, typer.Option(help="A Kueue Configuration file; flags win over it.")] = None,
+    feature_gates: Annotated[
+        str | None, typer.Option(help="Kueue's gates, as Name=true,…; not beside featureGates in the file.")
+    ] = None,
     namespace: Annotated[str | None, typer.Option(help="Where Lockgate itself lives: its Lease is there.")] = None,
     metrics_bind: Annotated[str | None, typer.Option(help="HOST:PORT of /metrics; 0: none. [default: :8080]")] = None,
     health_bind: Annotated[
@@ -49,12 +52,14 @@ def command(
     from controller import app
     from controller.kit import logs, probes
     from controller.kube.client import NoCredentials, pod_namespace
-    from controller.kube.configuration import BadConfiguration, Settings, read_settings
+    from controller.kube.configuration import BadConfiguration, read_settings
 
     if log_level not in ("debug", "info", "warning", "error"):
         raise Complaint(f"--log-level {log_level!r}: write debug, info, warning or error")
     try:
-        settings = read_settings(config) if config else Settings()
+        settings = read_settings(
+            config, feature_gates=feature_gates or "", namespace=namespace or "", home=pod_namespace()
+        )
         timings = replace(
             settings.timings,
             **_given(
@@ -65,7 +70,6 @@ def command(
         )
         settings = replace(
             settings,
-            core=replace(settings.core, **_given(namespace=namespace or pod_namespace() or None)),
             timings=timings,
             **_given(leader_elect=leader_elect, metrics_bind=metrics_bind, health_bind=health_bind),
         )
@@ -78,6 +82,8 @@ def command(
     except (BadConfiguration, ValueError) as error:
         raise Complaint(str(error)) from error
     logs.start(log_level.upper())
+    for note in settings.notes:
+        logs.Log("configuration").warning("a setting does not do all that it could", note=str(note))
     try:
         asyncio.run(app.run(settings, str(kubeconfig) if kubeconfig else None))
     except NoCredentials as error:

@@ -21,6 +21,9 @@ def command(
         str | None, typer.Option(help="At which virtual time, like 10m; else when all that can end has ended.")
     ] = None,
     config: Annotated[Path | None, typer.Option(help="A Kueue Configuration file.")] = None,
+    feature_gates: Annotated[
+        str | None, typer.Option(help="Kueue's gates, as Name=true,…; not beside featureGates in the file.")
+    ] = None,
     output: Annotated[Output, typer.Option(help="What to print.")] = Output.text,
 ) -> None:
     """Why one job waits, in numbers, and when it should start.
@@ -40,7 +43,7 @@ def command(
         raise Complaint(f"{what!r} names no job: write Job/namespace/name or Workload/namespace/name")
     ref = Ref(kind, *name)
     end = moment("--at", at)
-    simulation, notes = prepared(paths, config)
+    simulation, notes = prepared(paths, config, feature_gates)
     for note in notes:
         print(f"note: {note}", file=sys.stderr)
     simulation.run(end)

@@ -1,7 +1,6 @@
 """`lockgate install`: what a cluster needs before controller and webhooks work; again, to bring it up to date."""
 
 import asyncio
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 from urllib.parse import urlsplit
@@ -30,11 +29,10 @@ def command(
 ) -> None:
     """Apply CRDs, roles and webhook configurations to a cluster; again to update."""
     # Imported here: they cost half a second that `--help` and a mistyped flag need not wait for.
-    from admission.model.configuration import Configuration
     from controller.cli.installing import Cluster, install
     from controller.cli.stored import rewrite
+    from controller.kit.configuration import BadConfiguration, read_file
     from controller.kube.client import Client, NoCredentials
-    from controller.kube.configuration import BadConfiguration, read_settings
     from controller.kube.errors import ApiError
 
     for flag, url in (("webhook", webhook_url), ("visibility", visibility_url)):
@@ -53,8 +51,7 @@ def command(
 
     try:
         seconds = duration(wait)
-        core = read_settings(config).core if config else Configuration()
-        core = replace(core, namespace=namespace or core.namespace)
+        core = read_file(config, namespace=namespace or "").core
         asyncio.run(steps())
     except BadDuration as error:
         raise Complaint(f"--wait: {error}") from error

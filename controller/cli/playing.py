@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path as FilePath
 from typing import TypeVar
 
-from admission.model.configuration import DEFAULTS, Configuration
+from admission.configuration import Reading
 from admission.model.durations import BadDuration, duration
 from admission.model.kinds import WATCHED
 from admission.model.names import ARRIVAL, RUNTIME
@@ -13,6 +13,7 @@ from controller.cli.complaint import Complaint
 from controller.cli.manifests import BadManifests, Manifest, Problem, load
 from controller.cli.refusals import problems_of
 from controller.cli.trace import priority_class, rows_of
+from controller.kit.configuration import BadConfiguration, read_file
 
 Thing = TypeVar("Thing")
 
@@ -20,16 +21,19 @@ _ARRIVING = ("Workload", "Job")
 _FIRST = tuple(kind for kind in WATCHED if kind not in _ARRIVING)
 
 
-def prepared(paths: Sequence[FilePath], config: FilePath | None = None) -> tuple[Simulation, list[str]]:
+def prepared(
+    paths: Sequence[FilePath], config: FilePath | None = None, feature_gates: str | None = None
+) -> tuple[Simulation, list[str]]:
     """The simulation with everything that the paths hold, and notes on what was left out or added.
 
     Raises BadManifests for every object that a cluster would refuse, Complaint when there is nothing to play.
     """
     bundle = load(paths)
     rows = list(rows_of(bundle.traces))
-    simulation = Simulation(_configuration(config))
+    settings = configured(config, feature_gates)
+    simulation = Simulation(settings.core)
     problems: list[Problem] = []
-    notes = list(bundle.notes)
+    notes = [*map(str, settings.notes), *bundle.notes]
     objects = sorted(
         (one for one in bundle.manifests if one.kind not in _ARRIVING), key=lambda one: _FIRST.index(one.kind)
     )
@@ -68,13 +72,10 @@ def moment(option: str, text: str | None) -> float | None:
         raise Complaint(f"{option}: {error}") from error
 
 
-def _configuration(config: FilePath | None) -> Configuration:
-    if config is None:
-        return DEFAULTS
-    from controller.kube.configuration import BadConfiguration, read_settings
-
+def configured(config: FilePath | None, feature_gates: str | None) -> Reading:
+    """What the options of these names say. Raises Complaint."""
     try:
-        return read_settings(config).core
+        return read_file(config, feature_gates=feature_gates or "")
     except BadConfiguration as error:
         raise Complaint(str(error)) from error
 

@@ -21,6 +21,9 @@ class Output(StrEnum):
 def command(
     paths: Annotated[list[Path], typer.Argument(help="Folders and files: manifests (YAML, JSON) and traces (CSV).")],
     config: Annotated[Path | None, typer.Option(help="A Kueue Configuration file.")] = None,
+    feature_gates: Annotated[
+        str | None, typer.Option(help="Kueue's gates, as Name=true,…; not beside featureGates in the file.")
+    ] = None,
     until: Annotated[
         str | None, typer.Option(help="Stop after this much virtual time, like 2h; else when all that can end has.")
     ] = None,
@@ -36,7 +39,7 @@ def command(
 
     end = moment("--until", until)
     with _no_collector():
-        simulation, notes = prepared(paths, config)
+        simulation, notes = prepared(paths, config, feature_gates)
         for note in notes:
             print(f"note: {note}", file=sys.stderr)
         with _progress(lambda: simulation.done, lambda: simulation.expected) as step:

@@ -48,34 +48,33 @@ def command(
     ] = None,
     config: Annotated[
         Path | None,
-        typer.Option(help="With --live: the Configuration that Lockgate runs with; cases that need another are named."),
+        typer.Option(help="What cases without a config of their own run with; with --live, what Lockgate runs with."),
     ] = None,
     feature_gates: Annotated[
         str | None,
-        typer.Option(help="With --live: the feature gates that Lockgate runs with, if not by its Configuration."),
+        typer.Option(help="The same for Kueue's gates, as Name=true,…; not beside featureGates in the file."),
     ] = None,
 ) -> None:
     """Run scenario files and compare what happens with what they expect."""
     from admission.world.scenario.report import FileResult, as_json, as_junit, count, text
     from admission.world.scenario.runner import run_case
+    from controller.cli.playing import configured
 
     if live and rewrite:
         raise Complaint("--rewrite and --live: what a live run shows may be chance; rewrite from a run in memory")
-    for flag, value in (("--kubeconfig", kubeconfig), ("--config", config), ("--feature-gates", feature_gates)):
-        if value is not None and not live:
-            raise Complaint(f"{flag}: a run in memory asks nothing of a cluster; add --live or leave the flag away")
+    if kubeconfig is not None and not live:
+        raise Complaint("--kubeconfig: a run in memory asks nothing of a cluster; add --live or leave the flag away")
+    running = configured(config, feature_gates).core
     cases = _read_all(_files(paths))
     if live:
         from controller.cli.live.run import run_live
 
-        found = run_live(
-            list(cases.values()), str(kubeconfig) if kubeconfig else None, _running(config, feature_gates or "")
-        )
+        found = run_live(list(cases.values()), str(kubeconfig) if kubeconfig else None, running)
     else:
-        found = [run_case(case) for case in cases.values()]
+        found = [run_case(case, running) for case in cases.values()]
     results = [FileResult(str(path), result) for path, result in zip(cases, found, strict=True)]
     if rewrite:
-        results = [FileResult(one.file, _rewrite(Path(one.file), one.result)) for one in results]
+        results = [FileResult(one.file, _rewrite(Path(one.file), one.result, running)) for one in results]
     match output:
         case Output.TEXT:
             print("\n".join(text(results)))
@@ -87,16 +86,6 @@ def command(
         raise typer.Exit(1)
     if count(results, "unsupported"):
         raise typer.Exit(3)
-
-
-def _running(config: Path | None, feature_gates: str) -> "Configuration":
-    """What the product on the cluster runs with, read as it reads it itself."""
-    from controller.kube.configuration import BadConfiguration, read_settings
-
-    try:
-        return read_settings(config, feature_gates=feature_gates).core
-    except BadConfiguration as error:
-        raise Complaint(str(error)) from error
 
 
 def _files(paths: list[Path]) -> list[Path]:
@@ -142,7 +131,7 @@ def _read_all(files: list[Path]) -> "dict[Path, Case]":
     return cases
 
 
-def _rewrite(path: Path, result: "Result") -> "Result":
+def _rewrite(path: Path, result: "Result", running: "Configuration") -> "Result":
     """The result after the file says what was seen, as far as values can say it."""
     from admission.world.scenario.case import read_case
     from admission.world.scenario.rewrite import rewritten
@@ -155,5 +144,5 @@ def _rewrite(path: Path, result: "Result") -> "Result":
         case = read_case(text)
         path.write_text(text, encoding="utf-8")
         print(f"{path}: {changes} values rewritten", file=sys.stderr)
-        result = run_case(case)
+        result = run_case(case, running)
     return result

@@ -1,7 +1,6 @@
 """`lockgate uninstall`: takes away what `install` applied, the webhook configurations first. CRDs and queues stay."""
 
 import asyncio
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -19,10 +18,9 @@ def command(
 ) -> None:
     """Remove webhook configurations, roles and Service; CRDs and what was made of them stay."""
     # Imported here: they cost half a second that `--help` and a mistyped flag need not wait for.
-    from admission.model.configuration import Configuration
     from controller.cli.installing import uninstall
+    from controller.kit.configuration import BadConfiguration, read_file
     from controller.kube.client import Client, NoCredentials
-    from controller.kube.configuration import BadConfiguration, read_settings
     from controller.kube.errors import ApiError
 
     async def steps() -> None:
@@ -31,8 +29,7 @@ def command(
                 print(sentence)
 
     try:
-        core = read_settings(config).core if config else Configuration()
-        core = replace(core, namespace=namespace or core.namespace)
+        core = read_file(config, namespace=namespace or "").core
         asyncio.run(steps())
     except (BadConfiguration, NoCredentials) as error:
         raise Complaint(str(error)) from error

@@ -13,6 +13,9 @@ def command(
         Path | None, typer.Option(help="Credentials; default: $KUBECONFIG, ~/.kube/config, or the pod's account.")
     ] = None,
     config: Annotated[Path | None, typer.Option(help="A Kueue Configuration file.")] = None,
+    feature_gates: Annotated[
+        str | None, typer.Option(help="Kueue's gates, as Name=true,…; not beside featureGates in the file.")
+    ] = None,
     namespace: Annotated[str | None, typer.Option(help="Where Service and Secret of the webhooks are.")] = None,
     webhook_bind: Annotated[str | None, typer.Option(help="HOST:PORT to answer on. [default: :9443]")] = None,
     webhook_cert_dir: Annotated[
@@ -27,6 +30,7 @@ def command(
     flags = {
         "--kubeconfig": kubeconfig,
         "--config": config,
+        "--feature-gates": feature_gates,
         "--namespace": namespace,
         "--webhook-bind": webhook_bind,
         "--webhook-cert-dir": webhook_cert_dir,

@@ -1,6 +1,7 @@
 """The server's life: flags, readiness, and a stop that finishes what is under way."""
 
 import asyncio
+import ssl
 from pathlib import Path
 
 import aiohttp
@@ -135,3 +136,13 @@ async def test_a_review_under_way_is_answered_before_the_server_ends() -> None:
         view.go_on.set()
         assert (await asking)["allowed"]
         await serving_task
+
+
+def test_the_configuration_may_ask_for_a_newer_tls_and_set_gates(tmp_path: Path) -> None:
+    file = tmp_path / "config.yaml"
+    head = "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n"
+    file.write_text(head + "tls: {minVersion: VersionTLS13}\n")
+    core, settings = configured(Settings(config=file, feature_gates="PriorityBoost=true"))
+    assert core.gates["PriorityBoost"]
+    assert Serving(settings.tls_min_version).context.minimum_version == ssl.TLSVersion.TLSv1_3
+    assert Serving().context.minimum_version == ssl.TLSVersion.TLSv1_2

@@ -6,7 +6,7 @@ from functools import partial
 from itertools import groupby
 
 from admission.configuration import read
-from admission.model.configuration import Configuration
+from admission.model.configuration import DEFAULTS, Configuration
 from admission.world.clock import EPOCH
 from admission.world.scenario.case import Case
 from admission.world.scenario.events import Events
@@ -45,11 +45,11 @@ class Result:
         return "unsupported" if self.missing else "failed" if self.failures else "passed"
 
 
-def run_case(case: Case) -> Result:
-    """Run it in memory, or say what is missing for that."""
+def run_case(case: Case, otherwise: Configuration = DEFAULTS) -> Result:
+    """Run it in memory, or say what is missing for that. `otherwise`: for a case without a `config` of its own."""
     result = Result(case, lacking(case.form))
     if not result.missing:
-        play(result, World(configuration_of(case.form.config)))
+        play(result, World(configuration_of(case.form.config) if case.form.config else otherwise))
     return result
 
 
@@ -59,9 +59,9 @@ def play(result: Result, stage: Stage, insist: Callable[[Look], list[Mismatch]] 
     _Run(result, stage, insist).run()
 
 
-def configuration_of(config: Config | None) -> Configuration:
+def configuration_of(config: Config) -> Configuration:
     """What a scenario's `config` means; reading the case has made sure that it is right."""
-    reading = read(None if config is None else config.model_dump())
+    reading = read(config.model_dump())
     assert not reading.problems, reading.problems
     return reading.core
 
