@@ -21,6 +21,7 @@ from admission.model.queues import (
 )
 from admission.model.workload import Workload
 from admission.rules.scheduler import Scheduler
+from admission.state.gated import gated
 from admission.state.objects import Objects
 from admission.state.queues import Queues
 from admission.state.slots import Slot
@@ -180,6 +181,7 @@ class Intake:
     def _workload(self, key: WorkloadKey, value: Workload | None) -> None:
         slot = self._objects.workloads.get(key)
         before, known = (slot.current, slot.observed) if slot is not None else (None, None)
+        value = gated(value, self._objects.configuration.gates)
         if not _put_slot(self._objects.workloads, key, value):
             return
         if self.witness is not None:
@@ -199,6 +201,7 @@ class Intake:
     def _job(self, ref: Ref, value: Job | None) -> None:
         slot = self._objects.jobs.get(ref)
         old = slot.observed if slot is not None else None
+        value = gated(value, self._objects.configuration.gates)
         if not _put_slot(self._objects.jobs, ref, value):
             return
         self._look_at(ref)

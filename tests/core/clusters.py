@@ -10,6 +10,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from admission.model.amounts import amount
+from admission.model.configuration import DEFAULTS, Configuration
 from admission.model.kinds import KUEUE, Ref
 from admission.model.queues import Quota
 from admission.world.clock import EPOCH
@@ -63,9 +64,11 @@ plans = st.builds(Plan, st.lists(queue_plans(), min_size=2, max_size=4).map(tupl
 class Cluster:
     """A World with the queues of a plan. Workloads are bare; their pods stop one second after an eviction."""
 
-    def __init__(self, plan: Plan, *, pods_stop_after: float | None = 1.0) -> None:
+    def __init__(
+        self, plan: Plan, *, pods_stop_after: float | None = 1.0, configuration: Configuration = DEFAULTS
+    ) -> None:
         self.plan = plan
-        self.world = World(pods_stop_after=pods_stop_after)
+        self.world = World(configuration, pods_stop_after=pods_stop_after)
         self.created = 0
         for manifest in manifests(plan):
             self.create(manifest)
