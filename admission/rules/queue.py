@@ -130,7 +130,7 @@ class Queue:
         self._failed: dict[int, None] = {}  # groups with an answer for all
         self._aside: dict[WorkloadKey, Waiting] = {}  # parked by themselves, in no group
         self._idle = 0  # members of groups with an answer for all
-        self.skips: int | None = None  # preemptions put off in its last cycle with one; None: it never had one
+        self.skips: int | None = None  # preemptions put off in its last cycle with one; None: it never put one off
         # Heap of (rank of the first, group) with an entry for each group that has not failed, and outdated ones.
         self._firsts: list[tuple[Rank, int]] = []
 

@@ -110,7 +110,8 @@ class Rounds:
             self._decisions.append(Preempt(waiting.key, verdict.newly))
         if not nomination.queue.strict:
             nomination.queue.sticky = waiting
-        nomination.queue.skips = 0
+        if nomination.queue.skips:
+            nomination.queue.skips = 0
         waiting.scanned = None
         waiting.memo = None if verdict.newly else nomination
         victims = tuple([victim.workload for victim in nomination.victims])
