@@ -103,6 +103,13 @@ class Admission:
         return total
 
 
+class PodSetRequest(NamedTuple):
+    """One entry of status.resourceRequests: of all pods of the pod set together, sorted by resource."""
+
+    name: str
+    resources: tuple[tuple[str, int], ...]
+
+
 class PriorityClassRef(NamedTuple):
     group: str
     kind: str
@@ -167,6 +174,7 @@ class Workload:
     checks: tuple[CheckState, ...] = ()
     evictions: tuple[tuple[str, str, int], ...] = ()  # (reason, cause, count) of status.schedulingStats
     accumulated_seconds: int = 0
+    resource_requests: tuple[PodSetRequest, ...] = ()  # what the scheduler last saw it ask for, while it waits
     boost: int = 0  # annotation kueue.x-k8s.io/priority-boost: added to the priority where its gate is on
 
     def but(self, **changes: Any) -> "Workload":

@@ -11,6 +11,7 @@ from admission.model.workload import (
     CheckState,
     PodSet,
     PodSetAssignment,
+    PodSetRequest,
     PodSetUpdate,
     PriorityClassRef,
     Workload,
@@ -35,6 +36,7 @@ from admission.readers.quotas import read_amount
 
 _SIGNED = re.compile(r"[+-]?[0-9]{1,10}")  # int32, as priorities are
 _assignments: Pool[PodSetAssignment] = Pool(8192)
+_requests: Pool[tuple[PodSetRequest, ...]] = Pool(8192)
 
 
 def read_workload(wire: Mapping[str, Any]) -> Workload:
@@ -73,6 +75,7 @@ def read_workload(wire: Mapping[str, Any]) -> Workload:
         checks=tuple_of(_check, status.get("admissionChecks")),
         evictions=tuple_of(_eviction, mapping(status.get("schedulingStats")).get("evictions")),
         accumulated_seconds=max(integer(status.get("accumulatedPastExecutionTimeSeconds")), 0),
+        resource_requests=_resource_requests(status.get("resourceRequests")),
         boost=_signed(meta.annotations.get(PRIORITY_BOOST, "")),
     )
 
@@ -97,6 +100,15 @@ def _assignment(wire: Mapping[str, Any], whole: int) -> PodSetAssignment:
         usage={word(resource): read_amount(resource, stated) or 0 for resource, stated in usage.items()},
         count=max(integer(wire.get("count"), whole), 0),
     )
+
+
+def _resource_requests(value: object) -> tuple[PodSetRequest, ...]:
+    return _requests.of(value, lambda: tuple_of(_request, value)) if value else ()
+
+
+def _request(wire: Mapping[str, Any]) -> PodSetRequest:
+    stated = ((word(name), read_amount(name, stated)) for name, stated in mapping(wire.get("resources")).items())
+    return PodSetRequest(word(wire.get("name")), tuple(sorted([(name, units or 0) for name, units in stated])))
 
 
 def _priority_class(value: object) -> PriorityClassRef | None:

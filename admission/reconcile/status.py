@@ -27,6 +27,11 @@ def status_patch(before: Workload, after: Workload) -> dict[str, Any]:
         status["admissionChecks"] = [_check_json(check) for check in after.checks]
     if after.reclaimable != before.reclaimable:
         status["reclaimablePods"] = [{"name": name, "count": pods} for name, pods in sorted(after.reclaimable.items())]
+    if after.resource_requests != before.resource_requests:
+        status["resourceRequests"] = [
+            {"name": name, "resources": {resource: amounts.text(resource, units) for resource, units in resources}}
+            for name, resources in after.resource_requests
+        ]
     if after.accumulated_seconds != before.accumulated_seconds:
         status["accumulatedPastExecutionTimeSeconds"] = after.accumulated_seconds
     return {"status": status} if status else {}

@@ -46,7 +46,7 @@ def reserve(workload: Workload, admission: Admission, now: float, *, admit: bool
             turn(past, False, "QuotaReserved", f"Previously: {old.message}")
     if admit:
         turn(names.ADMITTED, True, "Admitted", "The workload is admitted")
-    return workload.but(admission=admission, conditions=conditions)
+    return workload.but(admission=admission, conditions=conditions, resource_requests=())
 
 
 def unreserve(workload: Workload, reason: str, message: str, now: float) -> Workload:

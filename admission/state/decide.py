@@ -116,6 +116,9 @@ class Decisions:
             return False
         reason, message = told
         after = transitions.with_condition(workload, names.QUOTA_RESERVED, False, reason, message, now)
+        asked = self._objects.requests.seen(workload)
+        if workload.resource_requests != asked:
+            after = after.but(resource_requests=asked)
         if after is workload:
             return False
         if self._objects.configuration.wait_for_pods_ready is not None and workload.owner is not None:

@@ -4,11 +4,13 @@ Only in memory, as in Kueue: a Workload's spec stays as its job has it, and one 
 admission says.
 """
 
+from admission.model.amounts import MAX_INT64
 from admission.model.configuration import Resources
 from admission.model.pods import LimitRange, RuntimeClass
-from admission.model.workload import Workload
+from admission.model.workload import PodSetRequest, Workload
 from admission.resources.effective import Adjustment
 from admission.resources.limit_range import Limits, summarized
+from admission.rules.asks import asks_of
 
 
 class Requests:
@@ -21,6 +23,11 @@ class Requests:
     def effective(self, workload: Workload) -> Workload:
         """The workload as the scheduler is to see it; the same value when nothing of it is changed."""
         return self._adjustment.of(workload, self._limits.get(workload.namespace), self._classes)
+
+    def seen(self, workload: Workload) -> tuple[PodSetRequest, ...]:
+        """What the scheduler sees it ask for, as status.resourceRequests tells it."""
+        asks = asks_of(self.effective(workload))
+        return tuple([PodSetRequest(ask.name, _within_int64(ask.requests)) for ask in asks])
 
     def put_limit_range(self, namespace: str, name: str, value: LimitRange | None) -> bool:
         """A LimitRange as it is now; whether that may change a request. None: it is gone."""
@@ -47,3 +54,8 @@ class Requests:
         else:
             return False
         return True
+
+
+def _within_int64(requests: tuple[tuple[str, int], ...]) -> tuple[tuple[str, int], ...]:
+    # A Quantity holds no more: it would be read back as this, and written again for ever.
+    return tuple([(resource, min(units, MAX_INT64)) for resource, units in requests])

@@ -20,9 +20,9 @@ from tests.core.lab import group
 START = 1000.0
 
 
-def cluster(queues: int, cpu: str) -> State:
+def cluster(queues: int, cpu: str, state: State | None = None) -> State:
     """A State that knows so many ClusterQueues, each with a LocalQueue of its name."""
-    state = State()
+    state = state or State()
     state.observe("Namespace", Namespace("lab"))
     state.observe("ResourceFlavor", ResourceFlavor("std", resource_version=1))
     for number in range(queues):
