@@ -5,8 +5,10 @@ Callers get copies and may do with them what they like.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+from admission.api.crd import STORED
 from admission.model.kinds import Ref
 from admission.model.selectors import Selector
 from admission.model.times import stamp
@@ -27,6 +29,7 @@ from admission.world.objects import Frozen, Object, copied, kind_key, ref_of, re
 from admission.world.patches import BadPatch, merged, patched
 from admission.world.rules import defaulted, errors_of
 from admission.world.store import Change, Store, Watch
+from admission.world.versions import shown, taken, version_of
 from admission.world.webhooks import Webhooks
 
 ADMINISTRATOR = "admin"
@@ -64,6 +67,11 @@ class ApiServer:
         """The object as it is kept, not a copy: read it only."""
         return self.store.get(ref)
 
+    def peek_as(self, ref: Ref, version: str) -> Frozen | None:
+        """The object as a reader of this version sees it: read it only."""
+        found = self.store.get(ref)
+        return None if found is None else shown(found, version)
+
     def list(self, kind: str, namespace: str = "", labels: Selector | None = None) -> list[Object]:
         """Copies, in order of creation."""
         return [copied(found) for found in self.scan(kind, namespace, labels)]
@@ -86,7 +94,9 @@ class ApiServer:
     # writing
 
     def create(self, manifest: Frozen, *, user: str = ADMINISTRATOR, dry_run: bool = False) -> Answer:
-        return self._answer(lambda calls: self._create(copied(manifest), user, dry_run, calls))
+        """Of a kind of ours in any version, which is then the version of the answer."""
+        made = self._answer(lambda calls: self._create(copied(manifest), user, dry_run, calls))
+        return _in_version(made, version_of(manifest))
 
     def replace(
         self, manifest: Frozen, *, subresource: str | None = None, user: str = ADMINISTRATOR, dry_run: bool = False
@@ -106,11 +116,16 @@ class ApiServer:
         resource_version: int | None = None,
         user: str = ADMINISTRATOR,
         dry_run: bool = False,
+        version: str = STORED,
     ) -> Answer:
         """A merge patch (mapping) or a JSON Patch (list). `resource_version`: conflict unless it is the present one;
-        a merge patch may say so itself in metadata.resourceVersion."""
+        a merge patch may say so itself in metadata.resourceVersion. `version`: what it is a patch of, if ours."""
 
-        def applied(old: Frozen) -> Object:
+        def applied(stored: Frozen) -> Object:
+            old = shown(stored, version)
+            return taken(ref, changed(old), old)
+
+        def changed(old: Frozen) -> Object:
             if resource_version is not None and old["metadata"]["resourceVersion"] != str(resource_version):
                 raise conflict(ref)
             if isinstance(body, Mapping):
@@ -120,7 +135,8 @@ class ApiServer:
             except BadPatch as error:
                 raise invalid(ref, [str(error)]) from error
 
-        return self._answer(lambda calls: self._change(ref, applied, subresource, user, dry_run, calls))
+        made = self._answer(lambda calls: self._change(ref, applied, subresource, user, dry_run, calls))
+        return _in_version(made, version)
 
     def delete(self, ref: Ref, *, uid: str = "", user: str = ADMINISTRATOR, dry_run: bool = False) -> Answer:
         """`uid`: a precondition. With finalizers left, the object is only marked."""
@@ -157,6 +173,8 @@ class ApiServer:
         if not meta.get("name") and meta.get("generateName"):
             meta["name"] = f"{meta['generateName']}{self.store.next_suffix()}"
         ref = ref_of(new)
+        new = taken(ref, new)
+        meta = new["metadata"]
         if ref.namespace:
             meta["namespace"] = ref.namespace
             self._open_namespace(ref)
@@ -267,6 +285,12 @@ class ApiServer:
                 marked["metadata"]["generation"] = meta["generation"] + 1
             return success(self.store.put(ref, old, marked), 200, tuple(calls))
         return success(self.store.remove(ref, old), 200, tuple(calls))
+
+
+def _in_version(answer: Answer, version: str) -> Answer:
+    if answer.body is None or version == STORED:
+        return answer
+    return replace(answer, body=copied(shown(answer.body, version)))
 
 
 def _without_status(manifest: Frozen) -> Object:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from admission.api.crd import STORED
 from admission.model.kinds import Ref
 from admission.model.times import stamp
 from admission.world.answers import Answer
@@ -129,11 +130,14 @@ class Events:
     def _patch(self, index: int, event: MergePatch | JsonPatch) -> None:
         body: Any = self._filled(event.patch)
         subresource = event.subresource if isinstance(event, MergePatch) else None
+        version = (event.as_ if isinstance(event, MergePatch) else None) or STORED
         if isinstance(event, MergePatch) and subresource == "status":
             _dated(body, stamp(self._world.now))
         for ref in self._refs(event.ref):
             before = self._world.api.peek(ref) or {}
-            answer = self._world.api.patch(ref, body, subresource=subresource, user=_user(event.actor))
+            answer = self._world.api.patch(
+                ref, body, subresource=subresource, user=_user(event.actor), version=version
+            )
             self._answered(index, f"patch {ref}", event.id, before, answer)
 
     def _delete(self, index: int, event: Delete) -> None:

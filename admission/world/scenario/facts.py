@@ -33,6 +33,10 @@ class Facts(Protocol):
         """The objects of this name; several only for a `prefix*`."""
         ...
 
+    def in_version(self, manifest: Frozen, version: str) -> Frozen | None:
+        """The same object, read in this version of its kind; None where it is gone."""
+        ...
+
     def workloads_of(self, ref: str) -> Sequence[Frozen]:
         """The Workloads that this object owns."""
         ...

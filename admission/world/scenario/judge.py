@@ -166,7 +166,8 @@ def _field(a: FieldIs, facts: Facts) -> Iterator[Mismatch]:
     if not found:
         yield Mismatch((key,), getattr(a, key), MISSING, "there is no such object")
     for manifest in found:
-        seen = at(manifest, a.field)
+        read = manifest if a.as_ is None else facts.in_version(manifest, a.as_) or {}
+        seen = at(read, a.field)
         if "equals" in a.model_fields_set:
             held, expected, test = equal_at(a.field, a.equals, seen), a.equals, "equals"
         elif "contains" in a.model_fields_set:

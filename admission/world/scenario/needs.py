@@ -22,7 +22,7 @@ _OP_NEEDS = {
 BY_CHOICE = frozenset({"live-only", "offline-only"})  # no manifest shows these
 
 # What is run here of the things that `needs` can name.
-_SUPPORTED = frozenset({"offline-only", "faults", "limitrange", "runtimeclass"})
+_SUPPORTED = frozenset({"offline-only", "conversion", "faults", "limitrange", "runtimeclass"})
 _UNSUPPORTED_OPS = {"kill-leader": "op kill-leader"}
 
 

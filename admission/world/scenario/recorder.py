@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from admission.model.kinds import Ref
-from admission.world.objects import Frozen, kind_key
+from admission.world.objects import Frozen, kind_key, ref_of
 from admission.world.scenario.facts import Asked, WriteSeen
 from admission.world.scenario.naming import Manifest, by_name
 from admission.world.stage import Stage
@@ -50,6 +50,9 @@ class Recorder:
             for manifest in self._world.api.scan(target.kind, target.namespace)
             if manifest["metadata"].get("generateName") == prefix
         ]
+
+    def in_version(self, manifest: Frozen, version: str) -> Frozen | None:
+        return self._world.api.peek_as(ref_of(manifest), version)
 
     def workloads_of(self, ref: str) -> Sequence[Frozen]:
         owners = {manifest["metadata"]["uid"] for manifest in self.find(ref)}

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from admission.api.crd import STORED
 from admission.model.kinds import Ref
 from admission.world.answers import Answer
 from admission.world.objects import Frozen, ref_of
@@ -25,6 +26,9 @@ class LiveApi:
     def peek(self, ref: Ref) -> Frozen | None:
         return self._wire.read(ref)
 
+    def peek_as(self, ref: Ref, version: str) -> Frozen | None:
+        return self._wire.read(ref, version)
+
     def scan(self, kind: str, namespace: str = "") -> Iterable[Frozen]:
         if kind != "Workload":
             return list(self._wire.list(kind, namespace))
@@ -36,9 +40,17 @@ class LiveApi:
         self.wrote = True
         return self._wire.create(manifest, user, dry_run, run_by_us=self.is_ours(manifest))
 
-    def patch(self, ref: Ref, body: Any, *, subresource: str | None = None, user: str = ADMINISTRATOR) -> Answer:
+    def patch(
+        self,
+        ref: Ref,
+        body: Any,
+        *,
+        subresource: str | None = None,
+        user: str = ADMINISTRATOR,
+        version: str = STORED,
+    ) -> Answer:
         self.wrote = True
-        return self._wire.patch(ref, body, subresource, user)
+        return self._wire.patch(ref, body, subresource, user, version)
 
     def delete(self, ref: Ref, *, user: str = ADMINISTRATOR) -> Answer:
         self.wrote = True

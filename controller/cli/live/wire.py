@@ -2,14 +2,17 @@
 
 import asyncio
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import msgspec
 
-from admission.model.kinds import KINDS, Ref
+from admission.api.crd import STORED
+from admission.model.kinds import KINDS, KUEUE, Kind, Ref
 from admission.world.answers import Answer, HookCall
 from admission.world.objects import Frozen, kind_key
 from admission.world.server import ADMINISTRATOR, JOB_CONTROLLER
+from admission.world.versions import version_of
 from controller.cli.live.names import Names
 from controller.cli.live.pace import Pace
 from controller.kube.client import JSON, MERGE_PATCH, Client
@@ -36,11 +39,12 @@ class Wire:
         """Whether it was a request of this case that made this version."""
         return version in self._versions
 
-    def read(self, ref: Ref) -> Frozen | None:
-        """The object as it is now."""
+    def read(self, ref: Ref, version: str = STORED) -> Frozen | None:
+        """The object as it is now, in this version if it is of a kind of ours."""
         target = self._names.ref(ref)
         try:
-            return self.in_words(self.call("GET", KINDS[ref.kind].path(target.namespace, target.name)), ref.kind)
+            path = _in_version(ref.kind, version).path(target.namespace, target.name)
+            return self.in_words(self.call("GET", path), ref.kind)
         except NotFound:
             return None
 
@@ -57,12 +61,12 @@ class Wire:
         body = self._pace.real_stamps(self._names.to_cluster(manifest, kind))
         if run_by_us:
             body = {**body, "spec": {**(body.get("spec") or {}), "managedBy": RUNNER}}
-        path = KINDS[kind].path(body["metadata"].get("namespace", ""))
+        path = _in_version(kind, version_of(manifest)).path(body["metadata"].get("namespace", ""))
         return self._answer("POST", path, body, JSON, kind, user, {"dryRun": "All"} if dry_run else None)
 
-    def patch(self, ref: Ref, body: Any, subresource: str | None, user: str) -> Answer:
+    def patch(self, ref: Ref, body: Any, subresource: str | None, user: str, version: str = STORED) -> Answer:
         target = self._names.ref(ref)
-        path = KINDS[ref.kind].path(target.namespace, target.name, subresource)
+        path = _in_version(ref.kind, version).path(target.namespace, target.name, subresource)
         if isinstance(body, Mapping):
             changed: Any = self._pace.real_stamps(self._names.to_cluster(body, ref.kind))
             return self._answer("PATCH", path, changed, MERGE_PATCH, ref.kind, user)
@@ -113,3 +117,9 @@ class Wire:
         if whole and found["metadata"].get("resourceVersion"):
             self._versions.add(int(found["metadata"]["resourceVersion"]))
         return Answer(200, self.in_words(found, kind) if whole else None)
+
+
+def _in_version(kind: str, version: str) -> Kind:
+    """Where the API server has the kind in this version of our group."""
+    found = KINDS[kind]
+    return replace(found, version=version) if found.group == KUEUE else found
