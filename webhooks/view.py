@@ -63,7 +63,13 @@ class ClusterView:
         served = KINDS.get(kind)
         if served is None or served.group != api_version.rpartition("/")[0] or not namespace or not name:
             return None
-        ref = Ref(kind, namespace, name)
+        return self._known(Ref(kind, namespace, name))
+
+    def has_priority_class(self, name: str) -> bool:
+        """Raises OwnerUnknown when it has to be fetched."""
+        return self._known(Ref("WorkloadPriorityClass", "", name)) is not None
+
+    def _known(self, ref: Ref) -> Mapping[str, Any] | None:
         known = self._owners.get(ref)
         if known is None or self._clock.steady() - known[0] > OWNER_SECONDS:
             raise OwnerUnknown(ref)

@@ -72,6 +72,7 @@ def _surroundings(request: Request, view: View) -> Surroundings:
         has_default_queue=view.local_queue(request.namespace, DEFAULT_LOCAL_QUEUE) is not None,
         namespace_is_managed=labels is not None and configuration.managed_jobs_namespace_selector.matches(labels),
         manage_without_queue_name=configuration.manage_jobs_without_queue_name,
+        has_priority_class=view.has_priority_class if configuration.gates["WorkloadPriorityClassDefaulting"] else None,
         owner=lambda api_version, kind, name: view.owner(request.namespace, api_version, kind, name),
     )
 

@@ -50,6 +50,10 @@ class View(Protocol):
         """None: no such namespace."""
         ...
 
+    def has_priority_class(self, name: str) -> bool:
+        """Whether there is such a WorkloadPriorityClass. May have to be fetched, as an owner."""
+        ...
+
     def owner(self, namespace: str, api_version: str, kind: str, name: str) -> Mapping[str, Any] | None:
         """The owner's manifest, of which `metadata` is enough; None if it does not exist.
 

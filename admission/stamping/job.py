@@ -1,16 +1,18 @@
 """What a Job gets on its way in: a queue if its namespace has a default one, and it is held until it may start."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import msgspec
 
 from admission.api.documents import Document, view
-from admission.model.names import QUEUE_NAME, WORKLOAD_ANNOTATION
+from admission.model.names import PRIORITY_CLASS, QUEUE_NAME, WORKLOAD_ANNOTATION
 from admission.stamping.ancestors import FindOwner, OwnerReference, managed_ancestor, managed_owner
 from admission.stamping.patches import PatchOperation, set_entry, set_field
 
 DEFAULT_LOCAL_QUEUE = "default"  # the LocalQueue whose mere existence makes it the namespace's default
+DEFAULT_PRIORITY_CLASS = "default"  # likewise, the cluster's
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +23,7 @@ class Surroundings:
     namespace_is_managed: bool  # matches managedJobsNamespaceSelector
     manage_without_queue_name: bool
     owner: FindOwner
+    has_priority_class: Callable[[str], bool] | None = None  # None: nobody gets one by default
 
 
 class Stamp(NamedTuple):
@@ -61,13 +64,16 @@ class _Job(msgspec.Struct):
 
 
 def stamp_job(document: Document, around: Surroundings) -> Stamp:
-    """For a new job: default queue, then suspended if it is ours. Raises Unreadable, NestedTooDeeply."""
+    """For a new job: default queue, default class, then suspended if it is ours. Raises Unreadable, NestedTooDeeply."""
     job = view(document, _Job)
     operations = []
-    queue_name = job.queue_name
+    labels, queue_name = job.metadata.labels, job.queue_name
     if not queue_name and _takes_default_queue(job, around):
         queue_name = DEFAULT_LOCAL_QUEUE
-        operations.append(set_entry(("metadata", "labels"), job.metadata.labels, QUEUE_NAME, queue_name))
+        operations.append(set_entry(("metadata", "labels"), labels, QUEUE_NAME, queue_name))
+        labels = {**(labels or {}), QUEUE_NAME: queue_name}
+    if not (labels or {}).get(PRIORITY_CLASS) and _takes_default_class(job, around):
+        operations.append(set_entry(("metadata", "labels"), labels, PRIORITY_CLASS, DEFAULT_PRIORITY_CLASS))
     if not job.spec.suspend and _must_wait(job, queue_name, around):
         operations.append(set_field(("spec", "suspend"), True))
     return Stamp(tuple(operations))
@@ -95,6 +101,14 @@ def _takes_default_queue(job: _Job, around: Surroundings) -> bool:
         around.has_default_queue
         and around.namespace_is_managed
         and managed_owner(job.metadata.owner_references) is None
+    )
+
+
+def _takes_default_class(job: _Job, around: Surroundings) -> bool:
+    return (
+        around.has_priority_class is not None
+        and managed_owner(job.metadata.owner_references) is None
+        and around.has_priority_class(DEFAULT_PRIORITY_CLASS)
     )
 
 

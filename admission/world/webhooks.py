@@ -30,6 +30,9 @@ class StoredView:
         found = self._peek(Ref("Namespace", "", namespace))
         return None if found is None else found["metadata"].get("labels") or {}
 
+    def has_priority_class(self, name: str) -> bool:
+        return self._peek(Ref("WorkloadPriorityClass", "", name)) is not None
+
     def owner(self, namespace: str, api_version: str, kind: str, name: str) -> Mapping[str, Any] | None:
         return self._peek(Ref(kind_key({"apiVersion": api_version, "kind": kind}), namespace, name))
 

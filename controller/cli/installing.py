@@ -38,7 +38,7 @@ async def install(
         await cluster.apply(crd)
     for crd in crds:
         await cluster.established(crd["metadata"]["name"])
-    for manifest in roles.manifests(core.namespace):
+    for manifest in roles.manifests(core.namespace, core.gates):
         await cluster.apply(manifest)
     if webhook_url is None:
         await cluster.apply(_service(core.namespace))

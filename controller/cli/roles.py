@@ -5,8 +5,10 @@ from typing import Any
 
 from admission.answers.configurations import JOB_KINDS, QUEUE_KINDS, SECRET
 from admission.api.crd import CONVERTED, crd_name
+from admission.model.gates import DEFAULTS, Gates
 from admission.model.kinds import KINDS, KUEUE
 from admission.published.pending import GROUP, VERSIONS
+from admission.stamping.job import DEFAULT_PRIORITY_CLASS
 from controller.pages.visibility_names import SECRET as VISIBILITY_SECRET
 
 Rule = dict[str, Any]
@@ -17,10 +19,10 @@ _READ = ("get", "list", "watch")
 _WRITE = ("create", "update", "patch", "delete")
 
 
-def manifests(namespace: str) -> list[dict[str, Any]]:
+def manifests(namespace: str, gates: Gates = DEFAULTS) -> list[dict[str, Any]]:
     """Accounts in `namespace`, what they may do in the cluster, and what only there."""
     made = []
-    for name, wide, narrow in ((CONTROLLER, _controller(), _lease()), (WEBHOOKS, _webhooks(), _secret())):
+    for name, wide, narrow in ((CONTROLLER, _controller(), _lease()), (WEBHOOKS, _webhooks(gates), _secret())):
         made.append(_object("v1", "ServiceAccount", name, namespace))
         made.append({**_object(f"{_RBAC}/v1", "ClusterRole", name), "rules": wide})
         made.append(_binding("ClusterRoleBinding", "ClusterRole", name, namespace))
@@ -57,11 +59,13 @@ def _controller() -> list[Rule]:
     ]
 
 
-def _webhooks() -> list[Rule]:
+def _webhooks(gates: Gates) -> list[Rule]:
     configurations = ("mutatingwebhookconfigurations", "validatingwebhookconfigurations")
     ours = {"resourceNames": [JOB_KINDS, QUEUE_KINDS]}
     converted = {"resourceNames": [crd_name(kind) for kind in CONVERTED]}
+    default_class = {**_may(("get",), KUEUE, "workloadpriorityclasses"), "resourceNames": [DEFAULT_PRIORITY_CLASS]}
     return [
+        *([default_class] if gates["WorkloadPriorityClassDefaulting"] else ()),
         _may(_READ, "", "namespaces"),
         _may(_READ, KUEUE, "localqueues"),
         _may(("get",), "batch", "jobs"),

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from admission.answers import Answer, Operation, PatchOperation, Request, answer
 from admission.model.configuration import Configuration
+from admission.model.gates import Gates
 from admission.model.queues import LocalQueue
 from admission.model.selectors import LabelRule, Selector
 
@@ -23,11 +24,17 @@ class Cluster:
     """Namespaces with labels, which of them have a default queue, and the jobs that can be owners."""
 
     def __init__(
-        self, *, defaults: tuple[str, ...] = (), owners: Mapping[str, Any] | None = None, **settings: Any
+        self,
+        *,
+        defaults: tuple[str, ...] = (),
+        classes: tuple[str, ...] = (),
+        owners: Mapping[str, Any] | None = None,
+        **settings: Any,
     ) -> None:
         self.configuration = Configuration(managed_jobs_namespace_selector=MANAGED, **settings)
         self.read: list[str] = []
         self._defaults = defaults
+        self._classes = classes
         self._owners = owners or {}
 
     def local_queue(self, namespace: str, name: str) -> LocalQueue | None:
@@ -35,6 +42,10 @@ class Cluster:
 
     def namespace_labels(self, namespace: str) -> Mapping[str, str] | None:
         return {"lab": {"team": "a"}, "out": {}}.get(namespace)
+
+    def has_priority_class(self, name: str) -> bool:
+        self.read.append(name)
+        return name in self._classes
 
     def owner(self, namespace: str, api_version: str, kind: str, name: str) -> Mapping[str, Any] | None:
         self.read.append(name)
@@ -119,6 +130,33 @@ def test_a_child_of_a_cronjob_takes_the_default_queue_and_the_cronjob_is_never_r
     cluster = Cluster(defaults=("lab",))
     assert HOLD in stamped(cluster, job(owner=("nightly", "1"), kind="CronJob")).patch
     assert cluster.read == []
+
+
+CLASS = "kueue.x-k8s.io/priority-class"
+CLASSES = Gates({"WorkloadPriorityClassDefaulting": True})
+
+
+@pytest.mark.parametrize("labels", [None, {}, {"team": "a"}])
+def test_the_default_priority_class_is_taken_where_its_gate_is_on(labels: dict[str, str] | None) -> None:
+    mine = job()
+    if labels is not None:
+        mine["metadata"]["labels"] = labels
+    cluster = Cluster(defaults=("lab",), classes=("default",), gates=CLASSES)
+    made = patched(mine, stamped(cluster, mine).patch)
+    assert made["metadata"]["labels"] == {**(labels or {}), QUEUE: "default", CLASS: "default"}
+
+
+def test_no_priority_class_is_given_to_whom_has_one_or_whose_owner_is_a_job_or_when_there_is_none() -> None:
+    ranked = job("q")
+    ranked["metadata"]["labels"][CLASS] = "high"
+    cluster = Cluster(classes=("default",), gates=CLASSES)
+    assert stamped(cluster, ranked).patch == (HOLD,)
+    assert stamped(cluster, job("q", owner=("o", "1"))).patch == (HOLD,)
+    assert cluster.read == ["o"]
+    assert stamped(Cluster(gates=CLASSES), job("q")).patch == (HOLD,)
+    asked_without_gate = Cluster(classes=("default",))
+    assert stamped(asked_without_gate, job("q")).patch == (HOLD,)
+    assert asked_without_gate.read == []
 
 
 @pytest.mark.parametrize(("namespace", "patch"), [("lab", (HOLD,)), ("out", ())])

@@ -35,6 +35,9 @@ class Cluster:
     def namespace_labels(self, namespace: str) -> Mapping[str, str]:
         return {}
 
+    def has_priority_class(self, name: str) -> bool:
+        return False
+
     def owner(self, namespace: str, api_version: str, kind: str, name: str) -> None:
         return None
 

@@ -34,6 +34,9 @@ class StandingView:
     def namespace_labels(self, namespace: str) -> Mapping[str, str] | None:
         return {"kubernetes.io/metadata.name": namespace}
 
+    def has_priority_class(self, name: str) -> bool:
+        return False
+
     def owner(self, namespace: str, api_version: str, kind: str, name: str) -> Mapping[str, Any] | None:
         return None
 

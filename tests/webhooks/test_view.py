@@ -1,10 +1,12 @@
 """What the webhooks know of the cluster: queues and namespaces as they change, owners by one GET at most."""
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 from admission.answers import Request
 from admission.model.configuration import DEFAULTS
+from admission.model.gates import Gates
 from controller.kit.tasks import together
 from controller.kube.client import Client
 from tests.shell.apiserver import ApiServer
@@ -69,6 +71,17 @@ async def test_an_owner_that_does_not_exist_manages_nothing_and_is_not_asked_for
         assert await _held(view, _child("gone", "1"))
         assert await _held(view, _child("gone", "1"))
         assert _reads(server) == 1
+
+
+async def test_a_priority_class_is_fetched_once_too() -> None:
+    async with ApiServer().running() as server, Client(server.url) as client:
+        classes = "/apis/kueue.x-k8s.io/v1beta2/workloadpriorityclasses"
+        await server.put(f"{classes}/default")
+        view = ClusterView(client, replace(DEFAULTS, gates=Gates({"WorkloadPriorityClassDefaulting": True})))
+        for _ in range(2):
+            said = await ask("/mutate-batch-v1-job", Request("CREATE", "lab", {"metadata": {}, "spec": {}}), view)
+            assert said.patch[0]["value"] == {"kueue.x-k8s.io/priority-class": "default"}
+        assert server.requests == [f"GET {classes}/default"]
 
 
 async def test_kinds_that_are_no_jobs_of_ours_are_never_read() -> None:
