@@ -13,7 +13,7 @@ from admission.model.decisions import Admit, Hold, Preempt, Shortage
 from admission.model.durations import spoken
 from admission.model.names import EVICTED, REQUEUED, WorkloadKey
 from admission.model.queues import ClusterQueue, FlavorResource, Quota
-from admission.model.workload import Workload
+from admission.model.workload import Admission, Workload
 from admission.reconcile.queues import inactivity
 from admission.state import State
 
@@ -67,7 +67,10 @@ class Explainer:
                     workload, "", f"It was evicted{cause} and still holds its quota until it has stopped."
                 )
             case "admitted":
-                return self._told(workload, "", f"It is admitted in queue {self._admitted_in(workload)} and may run.")
+                fewer = words.pods(workload, _counts(workload.admission))
+                got = f" with {fewer}" if fewer else ""
+                where = self._admitted_in(workload)
+                return self._told(workload, "", f"It is admitted in queue {where}{got} and may run.")
             case "quotaReserved":
                 where = self._admitted_in(workload)
                 return self._told(
@@ -160,7 +163,7 @@ class Explainer:
         last, judged = self._scheduler.last(key), self._scheduler.inspect(key, self._now)
         lacks = self._lacks(queue, judged.shortages if isinstance(judged, Hold) else ())
         leaving = last.victims if last is not None else ()
-        reason, why, never = self._judgement(judged, last, lacks)
+        reason, why, never = self._judgement(workload, judged, last, lacks)
         line = self._line(queue.name)
         position = self.position(key, queue.name)
         if queue.strict_fifo and position and not never:
@@ -174,24 +177,30 @@ class Explainer:
         )  # fmt: skip
 
     def _judgement(
-        self, judged: Hold | Admit | Preempt, last: Hold | None, lacks: tuple[Lack, ...]
+        self, workload: Workload, judged: Hold | Admit | Preempt, last: Hold | None, lacks: tuple[Lack, ...]
     ) -> tuple[str, str, bool]:
         """Reason, sentence, and whether only a change of spec or quota can help."""
         if last is not None and last.victims:
             names = [self._called(key) for key in last.victims]
             return "WaitingForPreemptedWorkloads", words.preempting(names), False
         match judged:
-            case Admit():
-                return "PendingEvaluation", "It fits and is admitted with the next decision.", False
+            case Admit(admission=admission):
+                fewer = words.pods(workload, _counts(admission))
+                how = f"With {fewer} it" if fewer else "It"
+                return "PendingEvaluation", f"{how} fits and is admitted with the next decision.", False
             case Preempt(victims=victims):
                 names = [self._called(victim.workload) for victim in victims]
                 return "WaitingForPreemptedWorkloads", words.preempting(names), False
             case Hold(reason="ExceedsMaxQuota"):
-                return "ExceedsMaxQuota", words.never_fits(lacks), True
+                return "ExceedsMaxQuota", words.never_fits(lacks) + words.of_the_fewest(workload), True
             case Hold(reason="NoMatchingFlavor", message=message):
                 return "NoMatchingFlavor", words.no_flavor(lacks, message), True
             case Hold(reason="WaitingForQuota", message=message):
-                return "WaitingForQuota", words.waits_for_quota(lacks) if lacks else f"{message}.", False
+                why = words.waits_for_quota(lacks) if lacks else f"{message}."
+                return "WaitingForQuota", why + words.of_the_fewest(workload), False
+            case Hold(reason="WaitingForPodsReady"):
+                names = [self._called(key) for key in self._scheduler.unready]
+                return "WaitingForPodsReady", words.unready(names), False
             case Hold(reason=reason, message=message):
                 return reason, f"{message}.", reason in ("Misconfigured", "Suspended")
 
@@ -271,3 +280,8 @@ class Explainer:
         return Explanation(
             workload.key, self._state_of(workload), queue, workload.queue_name, reason, why, never=never
         )  # fmt: skip
+
+
+def _counts(admission: Admission | None) -> dict[str, int]:
+    """Pods that each pod set got."""
+    return {one.name: one.count for one in admission.assignments} if admission is not None else {}

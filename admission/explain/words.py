@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from admission.model.amounts import text
@@ -10,6 +10,7 @@ from admission.model.durations import spoken
 
 if TYPE_CHECKING:
     from admission.explain.explanation import Explanation, Holding, Lack
+    from admission.model.workload import Workload
 
 _NAMED = 3  # holders, victims or workloads ahead that a sentence lists before it counts
 
@@ -82,6 +83,29 @@ def no_flavor(lacks: Sequence[Lack], message: str) -> str:
         return f"Cannot start: {'; '.join(of_flavor(lack) for lack in uncovered[:_NAMED])}."
     parts = [of_flavor(lack) for lack in lacks if lack.verdict == "NoMatchingFlavor"][:_NAMED]
     return f"No flavor of its queue suits it: {'; '.join(parts) or message}."
+
+
+def pods(workload: Workload, counts: Mapping[str, int]) -> str:
+    """`6 of its 10 pods`, or nothing where it gets all; of several pod sets those that get fewer."""
+    fewer = [
+        (one.name, got, one.count) for one in workload.pod_sets if (got := counts.get(one.name, one.count)) < one.count
+    ]
+    if len(workload.pod_sets) == 1:
+        return "".join(f"{got} of its {asked} pods" for _, got, asked in fewer)
+    return listed([f"{got} of {asked} pods of {name}" for name, got, asked in fewer]) if fewer else ""
+
+
+def of_the_fewest(workload: Workload) -> str:
+    """What the numbers are of; nothing where it accepts no fewer pods than it asks for."""
+    least = pods(workload, {one.name: min(one.min_count or one.count, one.count) for one in workload.pod_sets})
+    return f" That is for {least}, the fewest it accepts." if least else ""
+
+
+def unready(names: Sequence[str]) -> str:
+    return (
+        f"It fits, and starts when the pods of {listed(names)} are ready: one workload is admitted at a time "
+        "(waitForPodsReady.blockAdmission)."
+    )
 
 
 def preempting(victims: Sequence[str]) -> str:

@@ -23,7 +23,7 @@ from admission.rules.grades import FIT, NO_FIT, Judge, Shortfall
 from admission.rules.holders import Remaining
 from admission.rules.hunt import Hunt, Plan
 from admission.rules.matching import mismatch
-from admission.rules.partial import largest
+from admission.rules.partial import fewest, largest
 from admission.rules.queue import Queue, Scanned, Waiting
 from admission.tree import Node
 
@@ -68,9 +68,14 @@ def nominate(estate: Estate, queue: Queue, waiting: Waiting, now: float) -> Nomi
 
 
 def look(estate: Estate, queue: Queue, waiting: Waiting, now: float) -> Nomination:
-    """What `nominate` would say if nothing had been tried or remembered."""
+    """What `nominate` would say if nothing had been tried or remembered. Of a workload that accepts fewer pods and
+    can't start with any, what stands in the way of the fewest."""
     node = _node(estate, queue)
-    return _judge(estate, queue, waiting, node, _NEVER, now, remembering=False)
+    found = _judge(estate, queue, waiting, node, _NEVER, now, remembering=False)
+    hunt = Hunt(estate, queue, waiting, node, now)
+    if found.refusal is None and not found.contends and hunt.partial:
+        found.assignment, _ = hunt.plan(fewest(waiting.asks), NOTHING_TRIED)
+    return found
 
 
 def _judge(
@@ -115,15 +120,16 @@ def _works(plan: Plan) -> bool:
 
 
 def survey(estate: Estate, queue: Queue, waiting: Waiting, assignment: Assignment, now: float) -> tuple[Shortage, ...]:
-    """Every pod set, resource and flavor, whether the scan came that far or not."""
+    """Every pod set, resource and flavor, whether the scan came that far or not; with the fewest pods that would do."""
     node, menu = _node(estate, queue), queue.menu
     if menu is None:
         return ()
-    judge = Hunt(estate, queue, waiting, node, now).judge()
+    hunt = Hunt(estate, queue, waiting, node, now)
+    judge, asks = hunt.judge(), fewest(waiting.asks) if hunt.partial else waiting.asks
     assumed: dict[FlavorResource, int] = {}
     served = {pod_set.name: pod_set for pod_set in assignment.pod_sets}
     found: list[Shortfall] = []
-    for ask in waiting.asks:
+    for ask in asks:
         for request in wanted(ask, menu):
             group = menu.groups.get(request[0])
             if group is None:

@@ -16,6 +16,11 @@ def steps(asks: Asks) -> int:
     return sum([ask.pods - ask.least for ask in asks])
 
 
+def fewest(asks: Asks) -> Asks:
+    """The least that would do."""
+    return tuple([_with(ask, ask.least) for ask in asks])
+
+
 def shrunk(asks: Asks, step: int, of: int) -> Asks:
     """`step` of `of` steps down the line."""
     return tuple([_with(ask, ask.pods - (ask.pods - ask.least) * step // of) for ask in asks])

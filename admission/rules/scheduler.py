@@ -42,6 +42,11 @@ class Scheduler:
         return self._estate.holders
 
     @property
+    def unready(self) -> list[WorkloadKey]:
+        """Who holds quota and has pods that are not ready, where that holds back all others."""
+        return list(self._estate.unready)
+
+    @property
     def queues(self) -> Mapping[str, Queue]:
         """By name, also those that are only named by who waits."""
         return self._estate.queues
@@ -318,7 +323,8 @@ class Scheduler:
         return not self.paused and bool(self._stirred or self._to_wake)
 
     def inspect(self, key: WorkloadKey, now: float) -> Hold | Admit | Preempt:
-        """What a nomination would say now, changing nothing; a Hold lists every flavor and resource.
+        """What a nomination would say now, changing nothing; a Hold lists every flavor and resource, for the fewest
+        pods that would do.
 
         Raises KeyError when `key` does not wait.
         """
