@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Any
 
+from admission.api.crd import STORED, VERSIONS
+from admission.conversion import Unconvertible, convert
 from admission.model.kinds import KINDS, KUEUE, WATCHED
 from controller.cli.complaint import Complaint
 from controller.cli.shapes import Fault, faults
@@ -171,7 +173,7 @@ def _load_file(
                 name = content["metadata"].get("name")
                 bundle.notes.append(f"skipped Workload {name}, which its Job makes anew ({file})")
             else:
-                one = Manifest(kind, content, str(file), document.number, path)
+                one = Manifest(kind, _present(content), str(file), document.number, path)
                 bundle.manifests.append(one)
                 bundle.notes += [f"{one} {said} ({file})" for said in odd_annotations(content["metadata"])]
 
@@ -203,14 +205,22 @@ def _judged(content: Any, path: Path, lenient: bool) -> tuple[str | None, list[F
     group, _, written = version.rpartition("/")
     if known is None or known.group != group:
         return None, []
-    if written != known.version:
-        hint = " (in a ClusterQueue `cohort` is then called `cohortName`)" if group == KUEUE else ""
-        return None, [Fault((*path, "apiVersion"), version, "is not read", f"write {known.api_version}{hint}")]
+    if written != known.version and not (group == KUEUE and written in VERSIONS):
+        return None, [Fault((*path, "apiVersion"), version, "is not read", f"write {known.api_version}")]
     if content.get("metadata") is None:
         return None, [Fault((*path, "metadata"), None, "is missing", "add it, with a name")]
-    wrong = list(faults(kind, content)) or list(_misnamed(kind, content["metadata"]))
-    wrong += unknown_fields(kind, content)
+    try:
+        wrong = list(faults(kind, _present(content))) or list(_misnamed(kind, content["metadata"]))
+    except Unconvertible as error:
+        wrong = [Fault((), None, str(error), f"write {known.api_version}")]
+    wrong += unknown_fields(kind, content, written)
     return kind, [fault._replace(path=(*path, *fault.path)) for fault in wrong]
+
+
+def _present(content: Mapping[str, Any]) -> Mapping[str, Any]:
+    """In the version that is stored. Raises Unconvertible."""
+    ours = str(content["apiVersion"]).startswith(f"{KUEUE}/")
+    return convert(content, STORED) if ours else content
 
 
 def _misnamed(kind: str, metadata: Mapping[str, Any]) -> Iterator[Fault]:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from typing import Any
 
-from admission.api.crd import SERVED, schema_of
+from admission.api.crd import SERVED, STORED, schema_of
 from admission.model.names import ARRIVAL, RUNTIME
 from controller.cli.shapes import Fault
 from controller.kit.documents import Path
@@ -51,9 +51,10 @@ _KUBERNETES: Mapping[str, Schema] = {
 }
 
 
-def unknown_fields(kind: str, manifest: Mapping[str, Any]) -> Iterator[Fault]:
-    """A fault for each field that the kind does not have; what is below such a field is not looked at."""
-    schema = schema_of(kind) if kind in SERVED else _KUBERNETES.get(kind)
+def unknown_fields(kind: str, manifest: Mapping[str, Any], version: str = STORED) -> Iterator[Fault]:
+    """A fault for each field that the kind does not have; what is below such a field is not looked at. `version`: of a
+    kind of ours."""
+    schema = schema_of(kind, version) if kind in SERVED else _KUBERNETES.get(kind)
     if schema is None:
         return
     known = [*dict.fromkeys((*_ROOT, *schema["properties"]))]

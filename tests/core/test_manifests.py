@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from controller.cli.complaint import Complaint
-from controller.kit.documents import BadDocument, read_yaml
 from controller.cli.manifests import BadManifests, Bundle, Problem, load
 from controller.cli.trace import read_trace
+from controller.kit.documents import BadDocument, read_yaml
 
 NAMESPACE = "apiVersion: v1\nkind: Namespace\nmetadata: {name: lab}\n"
 
@@ -200,8 +200,32 @@ def test_a_job_with_a_wrong_value_names_field_and_value(write: Write, spec: str,
 
 
 def test_an_older_version_of_kueues_kinds_names_the_one_to_write(write: Write) -> None:
-    told = problem(write("a.yaml", "apiVersion: kueue.x-k8s.io/v1beta1\nkind: ClusterQueue\nmetadata: {name: a}\n"))
+    told = problem(write("a.yaml", "apiVersion: kueue.x-k8s.io/v1alpha1\nkind: Cohort\nmetadata: {name: a}\n"))
     assert "kueue.x-k8s.io/v1beta2" in told.remedy
+
+
+def test_v1beta1_is_read_as_what_it_means(write: Write) -> None:
+    head = "apiVersion: kueue.x-k8s.io/v1beta1\nkind: ClusterQueue\nmetadata: {name: a}\n"
+    (manifest,) = load([write("a.yaml", head + "spec: {cohort: team, admissionChecks: [audit]}\n")]).manifests
+    assert manifest.content["apiVersion"] == "kueue.x-k8s.io/v1beta2"
+    assert manifest.content["spec"] == {
+        "cohortName": "team",
+        "admissionChecksStrategy": {"admissionChecks": [{"name": "audit"}]},
+    }
+
+
+@pytest.mark.parametrize(
+    ("spec", "field", "says"),
+    [
+        ("{cohortName: team}", "spec.cohortName", ""),
+        ("{admissionChecks: 7}", "", "spec.admissionChecks: 7 is not a list"),
+    ],
+)
+def test_a_fault_in_v1beta1_is_told_in_its_own_words(write: Write, spec: str, field: str, says: str) -> None:
+    head = "apiVersion: kueue.x-k8s.io/v1beta1\nkind: ClusterQueue\nmetadata: {name: a}\n"
+    told = problem(write("a.yaml", f"{head}spec: {spec}\n"))
+    assert told.field == field
+    assert says in told.problem
 
 
 # --- traces
