@@ -72,9 +72,11 @@ def look(estate: Estate, queue: Queue, waiting: Waiting, now: float) -> Nominati
     can't start with any, what stands in the way of the fewest."""
     node = _node(estate, queue)
     found = _judge(estate, queue, waiting, node, _NEVER, now, remembering=False)
-    hunt = Hunt(estate, queue, waiting, node, now)
-    if found.refusal is None and not found.contends and hunt.partial:
-        found.assignment, _ = hunt.plan(fewest(waiting.asks), NOTHING_TRIED)
+    least = fewest(waiting.asks)
+    if found.refusal is None and not found.contends and least != waiting.asks:
+        hunt = Hunt(estate, queue, waiting, node, now)
+        if hunt.partial:
+            found.assignment, _ = hunt.plan(least, NOTHING_TRIED)
     return found
 
 
@@ -180,7 +182,11 @@ def scanned(estate: Estate, nomination: Nomination) -> Scanned | None:
     queue, waiting, tried = nomination.queue, nomination.waiting, nomination.assignment.tried
     if not tried:
         return None
-    return Scanned(tried, waiting.asks, queue.cycles, estate.tree.generation(_node(estate, queue)))
+    before: Nomination | None = waiting.memo
+    trail = ()
+    if waiting.scanned is not None and before is not None and before.stamp == nomination.stamp:
+        trail = (*waiting.scanned.trail, waiting.scanned.progress)
+    return Scanned(tried, waiting.asks, queue.cycles, estate.tree.generation(_node(estate, queue)), trail)
 
 
 def _node(estate: Estate, queue: Queue) -> Node:

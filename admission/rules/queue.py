@@ -33,6 +33,12 @@ class Scanned:
     asks: Asks
     cycle: int  # of the queue
     generation: int  # of the queue's quota
+    trail: tuple[Progress, ...] = ()  # where the scans before it stopped while nothing else changed
+
+    @property
+    def circles(self) -> bool:
+        """Two pod sets can send each other round: one stops where it fits, the other then has no flavor left."""
+        return self.progress in self.trail
 
 
 class Waiting:

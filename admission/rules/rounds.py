@@ -105,7 +105,7 @@ class Rounds:
         nomination = verdict.nomination
         waiting = nomination.waiting
         for victim in verdict.newly:
-            self._estate.evict(victim.workload, waiting.key)
+            self._estate.evict(victim.workload, waiting.key, victim.reason)
         if verdict.newly:
             self._decisions.append(Preempt(waiting.key, verdict.newly))
         if not nomination.queue.strict:
@@ -134,7 +134,7 @@ class Rounds:
         if stays:
             waiting.memo = nomination if fresh or not passed else None
             self._answer(verdict, parked=False)
-            return waiting.scanned is not None
+            return waiting.scanned is not None and not waiting.scanned.circles
         self._answer(verdict, parked=True)
         if not queue.strict and step != cycle.REFUSED and waiting.hold is not None and self._kin_fail_alike:
             queue.fail(waiting, waiting.hold)

@@ -277,3 +277,14 @@ def test_inspecting_lists_every_flavor_and_changes_nothing(lab: Lab) -> None:
 
 def test_group_builds_what_it_says() -> None:
     assert group({"std": {"cpu": "4+2-1"}}).flavors[0].quotas["cpu"] == (4000, 2000, 1000)
+
+
+def test_pod_sets_that_send_each_other_round_come_to_rest(lab: Lab) -> None:
+    """Each stops at the free flavor in turn; the other then finds only the one that is taken."""
+    lab.queue("q", {"free": {"cpu": "5"}, "taken": {"cpu": "5"}}, preemption=LOWER)
+    lab.runs("important", "q", priority=9, flavor="taken", cpu="5")
+    lab.submit_pods("pair", "q", PodSet("main", 1, {"cpu": 5000}), PodSet("more", 1, {"cpu": 4000}))
+    assert not lab.run().more
+    assert lab.holding() == ["important"]
+    lab.finish("important")
+    assert admitted(lab.run()) == ["pair"]
