@@ -1,0 +1,98 @@
+"""Where two outcomes of one scenario part: the first moment at which they show different things that no rule explains.
+
+What comes after is not compared, for it follows from that. A rule (`rules`) stands for a difference that is documented:
+where all of a moment is explained by rules of what is published only, the comparison goes on; where a decision differs,
+it ends there.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from hack.peer import rules
+from hack.peer.outcome import Moment, Outcome
+from hack.peer.rules import Difference, View
+from hack.peer.scenario import Scenario
+
+ABSENT = "-"
+
+
+@dataclass(slots=True)
+class Verdict:
+    """`differences` (at moment `place`) are unexplained; none: they agree, or where they don't it is documented."""
+
+    scenario: Scenario
+    peer: Outcome
+    ours: Outcome
+    place: int = -1
+    differences: tuple[Difference, ...] = ()
+    explained: Counter[str] = field(default_factory=Counter)
+    compared: int = 0  # moments
+
+    @property
+    def moment(self) -> Moment | None:
+        """At which they part."""
+        for outcome in (self.peer, self.ours):
+            if 0 <= self.place < len(outcome.moments):
+                return outcome.moments[self.place]
+        return None
+
+
+def judge(scenario: Scenario, peer: Outcome, ours: Outcome) -> Verdict:
+    """Compare moment by moment."""
+    verdict = Verdict(scenario, peer, ours)
+    for place in range(max(len(peer.moments), len(ours.moments))):
+        view = View(scenario, peer, ours, place)
+        found = tuple(_moments(view))
+        told = {difference: rules.explain(view, difference) for difference in found}
+        open_ = tuple(difference for difference, rule in told.items() if rule is None)
+        verdict.explained.update({rule.name for rule in told.values() if rule is not None})
+        if open_ and any(rule is not None and rule.decides for rule in told.values()):
+            open_ = ()  # what else differs follows from the decision
+        if open_:
+            verdict.place, verdict.differences = place, open_
+            return verdict
+        if any(rule is not None and rule.decides for rule in told.values()):
+            return verdict
+        verdict.compared += 1
+    if peer.broken or ours.broken:
+        verdict.differences = (Difference(("broken",), peer.broken, ours.broken),)
+    return verdict
+
+
+def _moments(view: View) -> Iterator[Difference]:
+    peer, ours = view.peer_moment, view.our_moment
+    if _told(peer) != _told(ours):
+        yield Difference(("moment",), _told(peer), _told(ours))
+    if peer is None or ours is None:
+        return
+    if bool(peer.answer) != bool(ours.answer):
+        yield Difference(("answer",), peer.answer, ours.answer)
+    if peer.restless != ours.restless:
+        yield Difference(("restless",), peer.restless, ours.restless)
+    yield from differences((), peer.shows, ours.shows)
+
+
+def _told(moment: Moment | None) -> str:
+    return ABSENT if moment is None else f"{moment.event} {moment.released} {moment.what.get('ref', '')}".strip()
+
+
+def differences(path: tuple[str, ...], peer: Any, ours: Any) -> Iterator[Difference]:
+    """Leaf by leaf. Of a condition only the fact and its reason: sentences are compared elsewhere."""
+    if isinstance(peer, dict) and isinstance(ours, dict):
+        for key in dict.fromkeys([*peer, *ours]):
+            yield from differences((*path, key), peer.get(key), ours.get(key))
+        return
+    if len(path) > 1 and path[-2] == "conditions":
+        peer, ours = (None if one is None else tuple(one[:2]) for one in (peer, ours))
+    if path and path[-1] == "message":
+        return
+    if peer != ours:
+        yield Difference(path, _frozen(peer), _frozen(ours))
+
+
+def _frozen(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(value)
+    return repr(value) if isinstance(value, dict) else value
