@@ -6,14 +6,13 @@ for family, labels, value in queue_gauges(state, "team-a", 0, resources=True): .
 """
 
 from admission.published.cohorts import cohort_gauges
-from admission.published.families import FAMILIES, PREFIX, Family
+from admission.published.families import FAMILIES, Family
 from admission.published.queues import local_queue_gauges, queue_gauges
 from admission.published.recorder import Recorder
 from admission.published.tally import Histogram, Tally
 
 __all__ = [
     "FAMILIES",
-    "PREFIX",
     "Family",
     "Histogram",
     "Recorder",

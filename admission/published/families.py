@@ -1,7 +1,8 @@
 """Every metric of Kueue by name, type, labels and buckets, so that existing dashboards and alerts go on working.
 
-Names are without the prefix `kueue_`; each series also carries `replica_role`. The first labels name the object that a
-series belongs to: with the object its series go. Facts: Kueue 0.19, and a few families of its next version.
+Names are without the prefix `kueue_`, which those of MultiKueue have not; each series also carries `replica_role`. The
+first labels name the object that a series belongs to: with the object its series go. Facts: Kueue 0.19, and a few
+families of its next version.
 """
 
 from dataclasses import dataclass
@@ -30,6 +31,11 @@ class Family:
     labels: tuple[str, ...] = ()
     edges: tuple[float, ...] = ()  # of a histogram, without +Inf
     owner: Owner = ""
+
+    @property
+    def full_name(self) -> str:
+        """As on the page."""
+        return self.name if self.name.startswith("multikueue_") else PREFIX + self.name
 
 
 FAMILIES: list[Family] = []  # in the order in which they are shown

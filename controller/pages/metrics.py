@@ -16,7 +16,6 @@ from typing import TypeVar
 from admission.model.selectors import Selector
 from admission.published import (
     FAMILIES,
-    PREFIX,
     Family,
     Recorder,
     cohort_gauges,
@@ -130,12 +129,12 @@ class Page:
 
 @cache
 def _form(family: Family, role: str) -> Form:
-    return Form(PREFIX + family.name, family.labels, (("replica_role", role),) if role else ())
+    return Form(family.full_name, family.labels, (("replica_role", role),) if role else ())
 
 
 @cache
 def _header(family: Family) -> str:
-    return header(PREFIX + family.name, family.type, family.help)
+    return header(family.full_name, family.type, family.help)
 
 
 @cache

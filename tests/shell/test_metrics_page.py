@@ -59,7 +59,7 @@ async def test_prometheus_reads_every_family() -> None:
     assert values(waited, le="20") == [0.0]
     assert values(waited, le="40") == values(waited, le="+Inf") == [1.0]
     assert [one.value for one in waited.samples if one.name.endswith("_sum")] == [30.0]
-    assert families["kueue_multikueue_workloads_dispatched_total"].samples == []
+    assert families["multikueue_workloads_dispatched_total"].samples == []
 
 
 async def test_the_role_is_on_every_series_and_what_is_counted_is_a_leaders() -> None:
