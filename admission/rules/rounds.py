@@ -105,7 +105,7 @@ class Rounds:
         nomination = verdict.nomination
         waiting = nomination.waiting
         for victim in verdict.newly:
-            self._estate.evict(victim.workload, waiting.key, victim.reason)
+            self._estate.evict(victim.workload, waiting.key)
         if verdict.newly:
             self._decisions.append(Preempt(waiting.key, verdict.newly))
         if not nomination.queue.strict:
