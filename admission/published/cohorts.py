@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from admission.model.amounts import in_base_units
 from admission.model.queues import FlavorResource
 from admission.published import families as f
-from admission.published.queues import Sample
+from admission.published.queues import Sample, weighted_share
 from admission.state import State
 from admission.tree import Node
 
@@ -22,12 +22,18 @@ class _Sum:
 
 
 def cohort_gauges(state: State, root: Node) -> Iterator[Sample]:
-    """Of a root cohort and all cohorts below it. Nothing unless the gate MetricsForCohorts is on."""
-    if not state.objects.configuration.gates["MetricsForCohorts"]:
-        return
+    """Of a root cohort and all cohorts below it. Without the gate MetricsForCohorts only their shares."""
     line = [root]
     for node in line:
         line += node.cohorts.values()
+    if state.objects.configuration.fair_sharing is not None:
+        for node in line:
+            yield f.COHORT_SHARE, (node.name,), weighted_share(node)
+    if state.objects.configuration.gates["MetricsForCohorts"]:
+        yield from _subtrees(state, root, line)
+
+
+def _subtrees(state: State, root: Node, line: list[Node]) -> Iterator[Sample]:
     sums = {node: _Sum() for node in line}
     for node in reversed(line):  # the lower before the higher
         total = sums[node]

@@ -11,6 +11,8 @@ from admission.published.families import Family
 from admission.published.tally import Labels
 from admission.rules.queue import Queue
 from admission.state import State
+from admission.tree import Node
+from admission.tree.shares import share
 
 Sample = tuple[Family, Labels, float]
 _UNLIMITED = float("inf")
@@ -42,9 +44,18 @@ def queue_gauges(state: State, name: str, finished: int, *, resources: bool) -> 
     if node is not None and state.objects.configuration.gates["MetricsForCohorts"]:
         parent = node.parent.name if node.parent is not None else ""
         yield f.QUEUE_INFO, (name, parent, node.root.name if parent else ""), 1
+    if resources and node is not None and state.objects.configuration.fair_sharing is not None:
+        weighted = weighted_share(node)
+        yield f.SHARE, (name, queue.cohort), float("nan") if weighted == _UNLIMITED else weighted
     if resources:
         yield from _amounts(state, queue)
         yield from _asked(queue, line)
+
+
+def weighted_share(node: Node) -> float:
+    """In thousandths, as Kueue shows it; infinite for a borrower of weight 0."""
+    found = share(node)
+    return _UNLIMITED if found.infinite else float(1000 * found.value)
 
 
 def _split(family: Family, labels: Labels, everyone: int, aside: int) -> Iterator[Sample]:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from admission.model.configuration import Configuration
+from admission.model.configuration import Configuration, FairSharing
 from admission.model.effects import Outcome
 from admission.model.gates import Gates
 from admission.model.queues import Cohort, LocalQueue
@@ -134,3 +134,18 @@ def test_the_gate_of_cohorts_hides_them() -> None:
     (root,) = desk.state.scheduler.tree.roots()
     assert [*cohort_gauges(desk.state, root)] == []
     assert shown(queue(desk), "cluster_queue_info") == {}
+
+
+def test_shares_are_shown_where_sharing_is_fair() -> None:
+    desk = in_tree(State(Configuration(fair_sharing=FairSharing())))
+    desk.submit("borrows", 9)
+    for planned in desk.plan():
+        desk.answer(planned, "ok")
+    (root,) = desk.state.scheduler.tree.roots()
+    # 7 of the 14 cores that the tree could lend are borrowed.
+    assert shown(queue(desk, resources=True), "cluster_queue_weighted_share") == {("cq", "left"): 500.0}
+    assert shown(queue(desk), "cluster_queue_weighted_share") == {}
+    shares = shown(cohort_gauges(desk.state, root), "cohort_weighted_share")
+    assert shares == {("root",): 0.0, ("left",): 500.0}
+    plain = in_tree(State())
+    assert shown(queue(plain, resources=True), "cluster_queue_weighted_share") == {}
