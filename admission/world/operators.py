@@ -11,6 +11,7 @@ from admission.model.names import (
     ADMITTED,
     EVICTED,
     FINISHED,
+    PODS_READY,
     QUOTA_RESERVED,
     REQUEUED,
 )
@@ -68,6 +69,11 @@ class Operators:
             self._release(ref, found)
         else:
             raise NotPossible(f"no operator here can stop {ref}: only a Job or a Workload")
+
+    def ready(self, ref: Ref) -> None:
+        """The pods of a bare Workload are all ready."""
+        told = self._condition(PODS_READY, "True", "Started", "All pods reached readiness and the workload is running")
+        self._write(ref, {"conditions": with_conditions(self._found(ref), told)})
 
     # what operators do by themselves
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
-from admission.model.configuration import Configuration
+from admission.model.configuration import DEFAULTS, Configuration
 from admission.model.kinds import Ref
 from admission.state import State
 from admission.world.faults import REQUEST_TIMEOUT, Faults
@@ -63,10 +63,16 @@ CLUSTER: list[dict[str, Any]] = [
 class Day:
     """One run: `play` so many events, then `evening`. `complaints` collects every broken law."""
 
+    cluster = CLUSTER
+
     def __init__(
-        self, faults: Faults, machine: Callable[[Configuration], Machine] = State, quotas_change: bool = True
+        self,
+        faults: Faults,
+        machine: Callable[[Configuration], Machine] = State,
+        quotas_change: bool = True,
+        configuration: Configuration = DEFAULTS,
     ) -> None:
-        self.world = World(pods_stop_after=1.0, faults=faults, machine=machine)
+        self.world = World(configuration, pods_stop_after=1.0, faults=faults, machine=machine)
         self.complaints: list[str] = []
         self.random = Random(faults.seed * 7919 + 1)  # other numbers than the storm's
         self.quotas_change = quotas_change
@@ -75,7 +81,7 @@ class Day:
         self.quota_law = QuotaLaw(self.world, memory if quotas_change else 0.0)
         self.start_law = StartLaw(self.world, memory)
         self._count = 0
-        for manifest in CLUSTER:
+        for manifest in self.cluster:
             assert self.world.api.create(manifest).ok
         self.world.settle()
 
@@ -96,9 +102,7 @@ class Day:
         self.world.advance(self.world.now + 300)
         self.complaints += at_rest(self.world)
         for _ in range(400):
-            running = [w for w in self._workloads() if holds(w, "Admitted") and not holds(w, "Evicted")]
-            for workload in running:
-                self._finish(workload)
+            self.let_go()
             self.world.advance(self.world.now + 2)
             if not self._workloads():
                 break
@@ -106,11 +110,26 @@ class Day:
         self.complaints += negative_usage(self.world)
         self.complaints += self.quota_law.broken + self.start_law.broken
 
+    def let_go(self) -> None:
+        """Everything that runs ends."""
+        for workload in self._workloads():
+            if holds(workload, "Admitted") and not holds(workload, "Evicted"):
+                self._finish(workload)
+
     # what people do
 
     def _event(self) -> None:
         roll = self.random.random()
-        for chance, action in (
+        for chance, action in self._actions:
+            if roll < chance:
+                action()
+                return
+            roll -= chance
+
+    @property
+    def _actions(self) -> tuple[tuple[float, Callable[[], None]], ...]:
+        """How likely each is; what is left of 1 is nothing at all."""
+        return (
             (0.35, self._create_workload),
             (0.20, self._create_job),
             (0.22, self._finish_some),
@@ -118,11 +137,7 @@ class Day:
             (0.05, self._edit_quota),
             (0.05, self._hold_or_release),
             (0.05, self._deactivate_or_back),
-        ):
-            if roll < chance:
-                action()
-                return
-            roll -= chance
+        )
 
     def _create_workload(self) -> None:
         self._count += 1
