@@ -364,6 +364,11 @@ class Simulation:
             key = names.workload_key(ref.namespace, ref.name)
         return self.stories.get(key) if key is not None else None
 
+    def arrivals(self) -> Iterator[tuple[Ref, Story | None]]:
+        """All that was expected, in the order in which it was; None: it is still to come, or not managed."""
+        for ref, key in self._refs.items():
+            yield ref, self.stories[key] if key is not None else None
+
     def awaits(self, ref: Ref) -> bool:
         """It is still to come."""
         return ref in self._refs and self._refs[ref] is None

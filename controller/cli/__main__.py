@@ -20,6 +20,7 @@ from controller.cli.complaint import Complaint
 COMMANDS: Mapping[str, str] = {
     "test": "Run scenario files and compare what happens with what they expect.",
     "simulate": "Play manifests and traces on a virtual clock: who starts when, who waits and why.",
+    "diff": "The same jobs under two sets of queues: who starts earlier, later, never; what queues hold.",
     "explain": "Why one job waits, in numbers, and when it should start.",
     "check-config": "Check a Configuration file and show what it sets.",
     "crds": "Print the CustomResourceDefinitions.",

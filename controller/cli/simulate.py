@@ -38,11 +38,11 @@ def command(
     from controller.cli.results import result
 
     end = moment("--until", until)
-    with _no_collector():
+    with no_collector():
         simulation, notes = prepared(paths, config, feature_gates)
         for note in notes:
             print(f"note: {note}", file=sys.stderr)
-        with _progress(lambda: simulation.done, lambda: simulation.expected) as step:
+        with progress(lambda: simulation.done, lambda: simulation.expected) as step:
             simulation.run(end, progress=step)
         if output is Output.json:
             print(msgspec.json.format(msgspec.json.encode(result(simulation)), indent=2).decode())
@@ -53,7 +53,7 @@ def command(
 
 
 @contextmanager
-def _no_collector() -> Iterator[None]:
+def no_collector() -> Iterator[None]:
     """Nothing in here makes cycles, and the collector would walk all jobs again and again: a tenth of the time."""
     before = gc.isenabled()
     gc.disable()
@@ -65,7 +65,7 @@ def _no_collector() -> Iterator[None]:
 
 
 @contextmanager
-def _progress(done: Callable[[], int], expected: Callable[[], int]) -> Iterator[Callable[[], None] | None]:
+def progress(done: Callable[[], int], expected: Callable[[], int]) -> Iterator[Callable[[], None] | None]:
     """A bar for a person who waits; nothing where nobody looks."""
     if not sys.stderr.isatty():
         yield None
