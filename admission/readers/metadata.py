@@ -1,11 +1,12 @@
 """What every object carries: metadata, owner references, conditions."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from admission.model.kinds import KINDS, Ref
 from admission.model.workload import Condition
-from admission.readers.narrow import boolean, entries, integer, mapping, moment, strings, text, word, words
+from admission.readers.narrow import entries, integer, mapping, moment, strings, text, word, words
 
 
 class Metadata(NamedTuple):
@@ -49,14 +50,21 @@ def read_owner(wire: Mapping[str, Any]) -> Owner | None:
     """The owner reference with `controller: true`, or None."""
     found = mapping(wire.get("metadata"))
     for entry in entries(found.get("ownerReferences")):
-        if boolean(entry.get("controller")):
-            kind, group = word(entry.get("kind")), text(entry.get("apiVersion")).rpartition("/")[0]
-            ours = next((key for key in (kind, f"{kind}.{group}") if key in KINDS and KINDS[key].group == group), "")
+        if entry.get("controller") is True:
+            kind = word(entry.get("kind"))
+            ours = _ours(kind, text(entry.get("apiVersion")))
             namespaced = KINDS[ours].namespaced if ours else True
             namespace = word(found.get("namespace")) if namespaced else ""
             ref = Ref(ours or kind, namespace, text(entry.get("name")))
             return Owner(ref, text(entry.get("uid")), bool(ours))
     return None
+
+
+@lru_cache(256)
+def _ours(kind: str, api_version: str) -> str:
+    """The key of KINDS, or "" for a kind that is not there."""
+    group = api_version.rpartition("/")[0]
+    return next((key for key in (kind, f"{kind}.{group}") if key in KINDS and KINDS[key].group == group), "")
 
 
 def read_conditions(value: object) -> dict[str, Condition]:

@@ -80,7 +80,7 @@ def moment(value: object) -> float | None:
 
 def strings(value: object) -> dict[str, str]:
     """The entries of a map whose values are texts."""
-    return {word(key): word(entry) for key, entry in mapping(value).items() if isinstance(entry, str)}
+    return {word(key): word(entry) for key, entry in mapping(value).items() if isinstance(entry, str)} if value else {}
 
 
 def words(value: object) -> tuple[str, ...]:

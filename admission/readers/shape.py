@@ -16,7 +16,7 @@ _HEX = 16  # 64 bits: a job is only ever compared with the few Workloads it owns
 
 _TEXTS = {str}
 
-# Jobs differ in their arguments; environment, resources and mounts are the same in thousands.
+# Jobs differ in their image and arguments; environment, resources and mounts are the same in thousands.
 _digests: Pool[str] = Pool(8192)
 
 
@@ -27,14 +27,17 @@ def shape_of(pod: Mapping[str, Any]) -> str:
 
 
 def _container(container: Mapping[str, Any]) -> dict[str, Any]:
-    """Texts and lists of texts as they are, anything else as the digest of what it means."""
+    """Texts and lists of texts as they are, the rest as the digest of what it means."""
     plain: dict[str, Any] = {}
+    rest: dict[str, Any] = {}
     for field, value in container.items():
         if type(value) is str or (type(value) is list and set(map(type, value)) <= _TEXTS):
             if value:
                 plain[field] = value
         elif value or not _empty(value):
-            plain[field] = {"digest": _digests.of([field, value], lambda: _digest(_plain(value, field)))}  # noqa: B023
+            rest[field] = value
+    if rest:
+        plain[""] = _digests.of(rest, lambda: _digest(_plain(rest)))
     return plain
 
 

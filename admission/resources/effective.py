@@ -69,16 +69,14 @@ class Adjustment:
 
         `limits`: of its namespace. The same value when nothing is to be changed.
         """
-        found = [self._of(pod_set, limits, runtime_classes) for pod_set in workload.pod_sets]
-        problem = _problem(found)
-        if not problem and all(
-            one.requests == pod_set.requests for one, pod_set in zip(found, workload.pod_sets, strict=True)
-        ):
+        found = [(pod_set, self._of(pod_set, limits, runtime_classes)) for pod_set in workload.pod_sets]
+        for pod_set, one in found:
+            if one.requests != pod_set.requests or one.invalid or one.unsatisfied:
+                break
+        else:
             return workload
-        changed = [
-            replace(pod_set, requests=one.requests, problem=problem)
-            for one, pod_set in zip(found, workload.pod_sets, strict=True)
-        ]
+        problem = _problem([one for _, one in found])
+        changed = [replace(pod_set, requests=one.requests, problem=problem) for pod_set, one in found]
         return workload.but(pod_sets=tuple(changed))
 
     def _of(self, pod_set: PodSet, limits: Limits | None, runtime_classes: Mapping[str, RuntimeClass]) -> Effective:

@@ -225,11 +225,11 @@ settings_ = st.builds(
 
 def slowly(pod: Any, items: list[Any], overhead: Quantities, settings: Resources, resource: str) -> int:
     """Units of one resource, spelled out: what `charged` must say."""
-    asked = {name: _asked(pod, items, overhead, name) for name in NAMES}
-    asked = {name: units for name, units in asked.items() if units is not None}
-    asked = {
-        name: units for name, units in asked.items() if not any(name.startswith(p) for p in settings.exclude_prefixes)
-    }
+    asked: dict[str, Fraction] = {}
+    for name in NAMES:
+        units = _asked(pod, items, overhead, name)
+        if units is not None and not any(name.startswith(prefix) for prefix in settings.exclude_prefixes):
+            asked[name] = units
     own, generated = asked.get(resource, Fraction(0)), Fraction(0)
     for one in settings.transformations:
         if one.input in asked:
