@@ -170,6 +170,7 @@ _POD = fields(
         "resources": _RESOURCES,
         "priorityClassName": text,
         "restartPolicy": text,
+        "runtimeClassName": text,
     },
     ("containers",),
 )
@@ -190,9 +191,25 @@ _JOB = fields(
 )
 _POD_SETS = every(fields({"name": text, "count": whole(), "minCount": whole(1), "template": _TEMPLATE}))
 _VALUE = whole(-(2**31))
+_LIMITS = every(
+    fields(
+        {
+            "type": text,
+            "default": table(quantity),
+            "defaultRequest": table(quantity),
+            "min": table(quantity),
+            "max": table(quantity),
+        },
+        ("type",),
+    )
+)
 
 _KINDS: Mapping[str, Shape] = {
     "Namespace": fields({"metadata": _METADATA}),
+    "LimitRange": fields({"metadata": _METADATA, "spec": fields({"limits": _LIMITS}, ("limits",))}, ("spec",)),
+    "RuntimeClass": fields(
+        {"metadata": _METADATA, "handler": text, "overhead": fields({"podFixed": table(quantity)})}, ("handler",)
+    ),
     "PriorityClass": fields({"metadata": _METADATA, "value": _VALUE, "globalDefault": truth}, ("value",)),
     "WorkloadPriorityClass": fields({"metadata": _METADATA, "value": _VALUE}, ("value",)),
     "Job": fields(

@@ -65,6 +65,18 @@ def test_kinds_that_are_not_simulated_are_skipped_with_a_note(write: Write) -> N
     assert "1 × Service (v1)" in bundle.notes[0]
 
 
+LIMITS = "apiVersion: v1\nkind: LimitRange\nmetadata: {name: l}\nspec: {limits: [{type: Container, %s}]}\n"
+CLASS = "apiVersion: node.k8s.io/v1\nkind: RuntimeClass\nmetadata: {name: r}\nhandler: h\noverhead: {%s}\n"
+
+
+def test_what_changes_the_requests_of_pods_is_read(write: Write) -> None:
+    file = write("a.yaml", LIMITS % "max: {cpu: 2}" + "---\n" + CLASS % "podFixed: {cpu: 250m}")
+    assert names(load([file])) == ["LimitRange/default/l", "RuntimeClass/r"]
+    assert problem(write("b.yaml", LIMITS % "max: {cpu: lots}")).field == "spec.limits[0].max.cpu"
+    assert problem(write("c.yaml", CLASS % "podFixed: {cpu: -1}")).field == "overhead.podFixed.cpu"
+    assert problem(write("d.yaml", CLASS % "podFixd: {cpu: 1}")).remedy == "did you mean podFixed?"
+
+
 def test_a_kind_of_the_same_name_in_another_group_is_another_kind(write: Write) -> None:
     bundle = load([write("a.yaml", "apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: a}\n")])
     assert not bundle.manifests
