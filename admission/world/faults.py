@@ -13,14 +13,10 @@ from admission.model.kinds import Ref
 from admission.world.answers import Answer
 from admission.world.product import Product
 from admission.world.store import Change, Watch
-from admission.world.weather import Call, Crash, Deposed, FairWeather
+from admission.world.weather import LEASE, REQUEST_TIMEOUT, Call, Crash, Deposed, FairWeather
 
 if TYPE_CHECKING:
     from admission.world.world import World
-
-# Seconds, as the live controller has them (Kubernetes' defaults): a lease lapses without renewal, and no request is
-# carried out later than its time-out. A new leader waits for both, or a request of the old one could still land.
-LEASE, REQUEST_TIMEOUT = 15.0, 10.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,9 @@ from admission.world.answers import Answer
 from admission.world.store import Change, Watch
 
 Call = Callable[[], Answer]
+# Seconds, as the live controller has them (Kubernetes' defaults): a lease lapses without renewal, and no request is
+# carried out later than its time-out. A new leader waits for both, or a request of the old one could still land.
+LEASE, REQUEST_TIMEOUT = 15.0, 10.0
 
 
 class Crash(Exception):

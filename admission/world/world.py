@@ -22,6 +22,7 @@ from admission.world.garbage import GarbageCollector
 from admission.world.objects import condition
 from admission.world.operators import Operators
 from admission.world.product import Machine, Product, Sent, Write
+from admission.world.replicas import Replicas
 from admission.world.server import ApiServer
 from admission.world.store import Change
 from admission.world.weather import FairWeather
@@ -65,6 +66,7 @@ class World:
         self.evictions: list[Eviction] = []
         self.events: list[Sent] = []
         self.product: Product | None = None
+        self._replicas: Replicas | None = None
         self.storm = Storm(faults, self) if faults is not None else None
         self._write_listeners: list[Callable[[Write, Request], None]] = []
         self._machine = machine
@@ -94,12 +96,26 @@ class World:
         """Start it, or start it anew with nothing but what the API server knows."""
         if self.product is not None:
             self.product.stop()
-        machine = self._machine(self.configuration)
+        self.product = self._make_product()
+        return self.product
+
+    def start_replicas(self, replicas: int) -> None:
+        """So many in all, the product that is there among them; it leads."""
+        if self.product is None:
+            self.start_product()
+        self._replicas = Replicas(self, self._make_product, replicas - 1)
+
+    def kill_leader(self, after_writes: int | None = None) -> None:
+        """At once, or right after its so many'th write request from now."""
+        if self._replicas is None:
+            raise LookupError("no replicas have been started")
+        self._replicas.kill_leader(after_writes)
+
+    def _make_product(self) -> Product:
         weather = self.storm or FairWeather()
-        product = Product(machine, self.api, self.configuration, lambda: self.clock.now, weather)
+        product = Product(self._machine(self.configuration), self.api, self.configuration, lambda: self.now, weather)
         product.on_write = self._log_write
         product.on_event = self.events.append
-        self.product = product
         return product
 
     def pause(self, paused: bool) -> None:
@@ -115,6 +131,8 @@ class World:
         self.writes.append(write)
         for listener in self._write_listeners:
             listener(write, request)
+        if self._replicas is not None:
+            self._replicas.wrote()
 
     def subscribe(self, kind: str, callback: Callable[[Change], None]) -> None:
         """Call back with every committed change of this kind, at its moment. The manifests are shared: read only."""
@@ -162,6 +180,8 @@ class World:
         busy = self.operators.step() or busy
         if self.product is not None:
             busy = self._run_product(self.product) or busy
+        if self._replicas is not None:
+            busy = self._replicas.hear() or busy
         return busy
 
     def _run_product(self, product: Product) -> bool:
@@ -173,9 +193,12 @@ class World:
                 if not product.busy:
                     break
         except BLOWS as blow:
-            if self.storm is None:
+            if self.storm is not None:
+                self.storm.struck(product, blow)
+            elif self._replicas is not None:
+                self._replicas.struck()
+            else:
                 raise
-            self.storm.struck(product, blow)
             busy = True
         return busy
 

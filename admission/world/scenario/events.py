@@ -20,8 +20,10 @@ from admission.world.scenario.event_forms import (
     ForbidReads,
     JobStopped,
     JsonPatch,
+    KillLeader,
     MergePatch,
     Plain,
+    StartReplicas,
     Tick,
 )
 from admission.world.scenario.expectation_forms import RequestIs
@@ -103,6 +105,10 @@ class Events:
                 self._inject(event)
             case ForbidReads(kinds=kinds):
                 self._world.api.forbid(kinds)
+            case StartReplicas(replicas=replicas):
+                self._world.start_replicas(replicas)
+            case KillLeader(afterWrites=after_writes):
+                self._world.kill_leader(after_writes)
             case Tick():
                 pass
             case _:

@@ -22,8 +22,7 @@ _OP_NEEDS = {
 BY_CHOICE = frozenset({"live-only", "offline-only"})  # no manifest shows these
 
 # What is run here of the things that `needs` can name.
-_SUPPORTED = frozenset({"offline-only", "conversion", "faults", "limitrange", "runtimeclass"})
-_UNSUPPORTED_OPS = {"kill-leader": "op kill-leader"}
+_SUPPORTED = frozenset({"offline-only", "conversion", "faults", "limitrange", "replicas", "runtimeclass"})
 
 
 def needs_of(form: ScenarioFile) -> set[str]:
@@ -57,7 +56,6 @@ def _pod_needs(labels: Mapping[str, Any], notes: Mapping[str, Any]) -> Iterator[
 def lacking(form: ScenarioFile) -> list[str]:
     """What the file needs and this runner does not have, named for people; empty: it can be run."""
     missing = sorted(set(form.needs) - _SUPPORTED)
-    missing += [_UNSUPPORTED_OPS[op] for op in sorted({e.op for e in form.events} & _UNSUPPORTED_OPS.keys())]
     for manifest in form.objects:
         missing += _in_manifest(manifest)
     return list(dict.fromkeys(missing))

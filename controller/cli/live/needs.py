@@ -17,6 +17,8 @@ _OPS = (
     "scheduler-pause",
     "scheduler-resume",
     "restart-controller",
+    "start-replicas",
+    "kill-leader",
     "conflict-injector",
     "forbid-reads",
     "admission-review",
@@ -57,7 +59,7 @@ def _other_config(form: ScenarioFile, running: Configuration) -> Iterator[str]:
 
 
 def _lacking(form: ScenarioFile) -> Iterator[str]:
-    yield from sorted(set(form.needs) & {"offline-only", "faults"})
+    yield from sorted(set(form.needs) & {"offline-only", "faults", "replicas"})
     yield from (f"op {op}: not on a real API server" for op in _OPS if any(event.op == op for event in form.events))
     for law in form.always or ():
         if law.noRequests or (law.maxWrites and not _only_ours(law.maxWrites, form)):

@@ -101,6 +101,12 @@ class LiveStage:
     def start_product(self) -> object:
         raise NotPossible("the running product can't be started anew from here")
 
+    def start_replicas(self, replicas: int) -> None:
+        raise NotPossible("replicas of the running product can't be started from here")
+
+    def kill_leader(self, after_writes: int | None = None) -> None:
+        raise NotPossible("the running product can't be killed from here")
+
     def pause(self, paused: bool) -> None:
         raise NotPossible("the running product can't be paused from here")
 
