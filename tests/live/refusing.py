@@ -48,6 +48,9 @@ class Server:
         tls = ssl.create_default_context(cafile=str(api.ca_file))
         self._connection = http.client.HTTPSConnection(urlsplit(api.server).netloc, context=tls, timeout=SECONDS)
 
+    def close(self) -> None:
+        self._connection.close()
+
     def store_legacy(self, rows: Iterable[Row]) -> None:
         """What rows want to find although it would be refused today; to be called while no webhook looks."""
         for row in rows:

@@ -1,6 +1,7 @@
 """The table of refusals against our CRDs and webhooks on a real API server, which agree with what we say in memory."""
 
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 
@@ -8,9 +9,36 @@ from admission.api.crd import definitions
 from hack.cluster import Cluster
 from tests.live.refusing import Server
 from tests.live.webhook_process import webhooks
-from tests.refusals import ROWS, Row
+from tests.refusals import ROWS, Row, Write
+from tests.refusals.cluster_queue import QUOTA
+from tests.refusals.objects import QUEUE, WORKLOAD
+from tests.refusals.row import put
+from tests.refusals.workload import FIRST
 
 pytestmark = pytest.mark.timeout(1800)  # the first run on a machine builds Kubernetes
+
+AMOUNT = f"{QUOTA}.nominalQuota"
+NEGATIVE = put(QUEUE, {AMOUNT: "-1"})
+CREDIT = put(WORKLOAD, {f"{FIRST}.template.spec.containers[0].resources.requests": {"cpu": "-1"}})
+FROM_OF_OLD = [
+    Row(
+        f"a {wrong['kind']} that was wrong before: {what}",
+        Write(put(wrong, {at: value}), wrong, status=at.startswith("status"), legacy=True),
+        Write(put(wrong, {field: other}), wrong, legacy=True),
+        path,
+        "must be greater than or equal to 0",
+        "webhook",
+    )
+    for wrong, field, other, path in (
+        (NEGATIVE, "spec.stopPolicy", "Hold", AMOUNT),
+        (CREDIT, "spec.active", False, f"{FIRST}.template.spec.containers[0].resources.requests[cpu]"),
+    )
+    for what, at, value in (
+        ("labels", "metadata.labels", {"team": "a"}),
+        ("finalizers", "metadata.finalizers", ["example.com/hold"]),
+        ("status", "status.conditions", []),
+    )
+]
 
 
 @pytest.fixture(scope="module")
@@ -20,10 +48,10 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         for definition in definitions():
             api.apply(definition)
         cluster.until(lambda: all(api.answers(_collection(made)) for made in definitions()), "our kinds to be served")
-        asked = Server(api)
-        asked.store_legacy(ROWS)
-        with webhooks(cluster, tmp_path_factory.mktemp("webhooks") / "log"):
-            yield asked
+        with closing(Server(api)) as asked:
+            asked.store_legacy([*ROWS, *FROM_OF_OLD])
+            with webhooks(cluster, tmp_path_factory.mktemp("webhooks") / "log"):
+                yield asked
 
 
 def _collection(definition: dict[str, object]) -> str:
@@ -41,4 +69,12 @@ def test_the_server_refuses_what_breaks_it_for_nothing_else(server: Server, row:
     refusal = server.answer(row, row.refused)
     assert refusal is not None
     assert refusal.by == row.by, refusal
+    assert refusal.tells(row), refusal
+
+
+@pytest.mark.parametrize("row", FROM_OF_OLD, ids=str)
+def test_what_was_wrong_before_is_only_judged_when_its_spec_is_touched(server: Server, row: Row) -> None:
+    assert server.answer(row, row.accepted) is None
+    refusal = server.answer(row, row.refused)
+    assert refusal is not None
     assert refusal.tells(row), refusal

@@ -1,6 +1,7 @@
 """The table of refusals put to the real Kueue: it accepts and refuses alike, in the same words but for a few noted."""
 
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 
@@ -20,12 +21,12 @@ MOST_ACCEPTED = 3  # of them, what Kueue accepts and we refuse
 def server() -> Iterator[Server]:
     with Cluster.start() as cluster, frozen_kueue(cluster):
         api = cluster.api()
-        asked = Server(api)
         wrong = next(row.refused.old for row in ROWS if row.refused.legacy)
         assert wrong is not None
-        with unvalidated(api, wrong, KINDS[wrong["kind"]].path()):
-            asked.store_legacy(ROWS)
-        yield asked
+        with closing(Server(api)) as asked:
+            with unvalidated(api, wrong, KINDS[wrong["kind"]].path()):
+                asked.store_legacy(ROWS)
+            yield asked
 
 
 def test_differences_are_few() -> None:
