@@ -39,13 +39,13 @@ class Verdict:
         return None
 
 
-def judge(scenario: Scenario, peer: Outcome, ours: Outcome) -> Verdict:
-    """Compare moment by moment."""
+def judge(scenario: Scenario, peer: Outcome, ours: Outcome, *, documented: bool = True) -> Verdict:
+    """Compare moment by moment; `documented`: what a rule explains is no difference."""
     verdict = Verdict(scenario, peer, ours)
     for place in range(max(len(peer.moments), len(ours.moments))):
         view = View(scenario, peer, ours, place)
         found = tuple(_moments(view))
-        told = {difference: rules.explain(view, difference) for difference in found}
+        told = {difference: rules.explain(view, difference) if documented else None for difference in found}
         open_ = tuple(difference for difference, rule in told.items() if rule is None)
         verdict.explained.update({rule.name for rule in told.values() if rule is not None})
         if open_ and any(rule is not None and rule.decides for rule in told.values()):

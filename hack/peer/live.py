@@ -1,13 +1,14 @@
 """Many scenarios at once on one real control plane, each with names of its own; the stage on which Kueue is played.
 
 Rest cannot be seen, only guessed. Here a scenario is at rest when none of its objects has changed for a while *and* the
-product has since then taken a workload of ours through its whole way twice (see `pulse`): on a machine out of breath
-that takes longer, and so does the guess.
+product has since then taken a workload of ours through its whole way (see `pulse`): on a machine out of breath that
+takes longer, and so does the guess.
 """
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
 from typing import Any, cast
 
 import msgspec
@@ -34,9 +35,9 @@ JSON_PATCH = "application/json-patch+json"
 AT_ONCE = 60  # scenarios under way
 PATIENCE = 120.0  # seconds for an answer of the API server
 CALM = 2.0  # seconds without a change; both write statuses of queues at most a second late
-BEATS = 2  # of the pulse, from start to end
+BEATS = 1  # of the pulse, from start to end
 WAITING = 6.5  # seconds of calm while somebody waits: Lockgate says why after five
-RESTLESS_BEATS = 30  # who has not come to rest meanwhile never will
+RESTLESS_BEATS = 12  # who has not come to rest meanwhile never will
 
 
 class LiveStage:
@@ -165,21 +166,46 @@ class _Owner:
         return None
 
 
-class _News:
-    """One watch per kind; what changes goes to the scenario whose names it bears."""
+class Session:
+    """A control plane to play on, as often as one likes. `settling`: see LiveStage."""
 
-    def __init__(self, client: Client) -> None:
-        self.stages: dict[str, LiveStage] = {}
-        self.pulse: Pulse | None = None
+    def __init__(self, client: Client, *, settling: bool) -> None:
         self._client = client
+        self._settling = settling
+        self._pulse = Pulse(client)
+        self._stages: dict[str, LiveStage] = {}
         self._synced = {kind: asyncio.Event() for kind in WATCHED}
+        self._room = asyncio.Semaphore(AT_ONCE)
+        self._count = 0
 
-    async def synced(self) -> None:
+    async def play(self, scenarios: Iterable[Scenario], done: Callable[[Outcome], None]) -> None:
+        """Each of them, `done` as they end."""
+        async with asyncio.TaskGroup() as group:
+            for scenario in scenarios:
+                group.create_task(self._play_one(scenario, done))
+
+    async def _play_one(self, scenario: Scenario, done: Callable[[Outcome], None]) -> None:
+        async with self._room:
+            self._count += 1
+            names = Names(f"p{self._count:05}")
+            stage = self._stages[names.token] = LiveStage(self._client, names, self._pulse, settling=self._settling)
+            done(await play(scenario, stage))
+            await stage.retire()
+            del self._stages[names.token]
+
+    async def watch(self) -> None:
+        """For ever; one watch per kind, and what changes goes to the scenario whose names it bears."""
+        await together({f"news of {kind}": self._follow(kind) for kind in WATCHED})
+
+    async def prepare(self) -> None:
+        """Until everything is heard and the pulse can begin."""
         for event in self._synced.values():
             await event.wait()
+        await self._pulse.prepare()
 
-    async def run(self) -> None:
-        await together({f"news of {kind}": self._follow(kind) for kind in WATCHED})
+    async def beat(self) -> None:
+        """For ever."""
+        await self._pulse.run()
 
     async def _follow(self, kind: str) -> None:
         async for delta in Reflector(self._client, kind).deltas():
@@ -195,53 +221,24 @@ class _News:
 
     def _tell(self, ref: Ref, manifest: Mapping[str, Any] | None) -> None:
         token = (ref.namespace or ref.name).rpartition("-")[2]
-        if token in self.stages:
-            self.stages[token].hear(ref, manifest)
-        elif self.pulse is not None:
-            self.pulse.hear(ref, manifest)
+        if token in self._stages:
+            self._stages[token].hear(ref, manifest)
+        else:
+            self._pulse.hear(ref, manifest)
 
 
-async def play_all(
-    scenarios: list[Scenario], kubeconfig: str, *, settling: bool, done: Callable[[Outcome], None]
-) -> None:
-    """Each of them, `done` as they end."""
+@asynccontextmanager
+async def session(kubeconfig: str, *, settling: bool) -> AsyncIterator[Session]:
+    """On a cluster where one of the sides runs. What ends its watches ends the block."""
     async with await Client.connect(kubeconfig) as client:
-        news = _News(client)
-        news.pulse = pulse = Pulse(client)
-        background = [asyncio.create_task(news.run())]
-        try:
-            await asyncio.wait(
-                [background[0], waiting := asyncio.create_task(news.synced())], return_when="FIRST_COMPLETED"
-            )
-            if not waiting.done():
-                await background[0]
-            await pulse.prepare()
-            background.append(asyncio.create_task(pulse.run()))
-            room = asyncio.Semaphore(AT_ONCE)
-            async with asyncio.TaskGroup() as group:
-                for number, scenario in enumerate(scenarios):
-                    group.create_task(_play_one(scenario, number, client, news, room, settling, done))
-        finally:
+        found = Session(client, settling=settling)
+        async with asyncio.TaskGroup() as group:
+            background = [group.create_task(found.watch())]
+            await found.prepare()
+            background.append(group.create_task(found.beat()))
+            yield found
             for task in background:
                 task.cancel()
-            await asyncio.gather(*background, return_exceptions=True)
-
-
-async def _play_one(
-    scenario: Scenario,
-    number: int,
-    client: Client,
-    news: _News,
-    room: asyncio.Semaphore,
-    settling: bool,
-    done: Callable[[Outcome], None],
-) -> None:
-    async with room:
-        assert news.pulse is not None
-        names = Names(f"p{number:04}")
-        stage = news.stages[names.token] = LiveStage(client, names, news.pulse, settling=settling)
-        done(await play(scenario, stage))
-        await stage.retire()
 
 
 def _waits(workload: Manifest) -> bool:

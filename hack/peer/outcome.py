@@ -96,9 +96,9 @@ def _conditions(status: Mapping[str, Any], first: tuple[str, ...]) -> dict[str, 
     table = {one["type"]: one for one in status.get("conditions") or ()}
     order = [*first, *sorted(set(table) - set(first))]
     return {
-        type: [table[type]["status"], table[type]["reason"], _message(table[type].get("message", ""))]
-        for type in order
-        if type in table
+        name: [table[name]["status"], table[name]["reason"], _message(table[name].get("message", ""))]
+        for name in order
+        if name in table
     }
 
 

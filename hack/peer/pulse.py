@@ -1,12 +1,14 @@
 """How quick the product is at this moment, felt by a queue of our own.
 
-One workload holds all of the queue and one waits behind it. The first is deleted, the second is admitted, the next
-comes: a beat. It takes the product from a watch event through waking who is parked, a cycle and a write.
+One workload holds all of the queue and one waits behind it. The first is deleted, the second is admitted and both kinds
+of queue say so; the next comes, and both say that it waits: a beat. It takes the product from a watch event through
+waking who is parked, a cycle, a write, and through all that lies before us in line for its queue statuses.
 """
 
 import asyncio
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -17,7 +19,7 @@ from controller.kube.client import Client
 from controller.kube.errors import NotFound
 
 SPACE = "pulse"
-PAUSE = 0.4  # seconds between two beats, so that a quick product is not kept busy by them
+PAUSE = 0.2  # seconds between two beats
 PATIENCE = 120.0  # seconds for an answer of the API server
 KEPT = 200  # beats; nobody asks for longer ago
 
@@ -30,6 +32,7 @@ class Pulse:
         self._client = client
         self._began: list[float] = []
         self._admitted: set[str] = set()
+        self._pending: dict[str, int] = {}  # as the queues say, by kind
         self._news = asyncio.Event()
 
     def beats_since(self, moment: float) -> int:
@@ -38,9 +41,13 @@ class Pulse:
 
     def hear(self, ref: Ref, manifest: Mapping[str, Any] | None) -> None:
         """Anything that is nobody else's."""
-        if ref.kind == "Workload" and ref.namespace == SPACE and manifest is not None and holds(manifest, "Admitted"):
+        if manifest is None or SPACE not in (ref.namespace, ref.name):
+            return
+        if ref.kind == "Workload" and holds(manifest, "Admitted"):
             self._admitted.add(ref.name)
-            self._news.set()
+        elif ref.kind in ("ClusterQueue", "LocalQueue"):
+            self._pending[ref.kind] = (manifest.get("status") or {}).get("pendingWorkloads") or 0
+        self._news.set()
 
     async def prepare(self) -> None:
         """The queue, and the first workload in it."""
@@ -56,6 +63,7 @@ class Pulse:
         await self._workload(0)
         await self._is_admitted(0)
         await self._workload(1)
+        await self._told(1)
 
     async def run(self) -> None:
         """Beat."""
@@ -63,13 +71,13 @@ class Pulse:
         while True:
             began = time.monotonic()
             path = KINDS["Workload"].path(SPACE, f"beat-{number}")
-            try:
+            with suppress(NotFound):
                 await self._client.call("DELETE", path, within=PATIENCE)
-            except NotFound:
-                pass
             number += 1
             await self._is_admitted(number)
+            await self._told(0)
             await self._workload(number + 1)
+            await self._told(1)
             self._began = [*self._began[-KEPT:], began]
             self.beats += 1
             await asyncio.sleep(PAUSE)
@@ -79,6 +87,11 @@ class Pulse:
             self._news.clear()
             await self._news.wait()
         self._admitted.discard(f"beat-{number}")
+
+    async def _told(self, pending: int) -> None:
+        while not (len(self._pending) == 2 and set(self._pending.values()) == {pending}):
+            self._news.clear()
+            await self._news.wait()
 
     async def _workload(self, number: int) -> None:
         requests = {"resources": {"requests": {"cpu": "1"}}}

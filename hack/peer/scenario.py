@@ -15,7 +15,7 @@ Event = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """`settings` names the Configuration that both run with; `objects` that no event creates are there from the start."""
+    """`settings` names the Configuration that both run with. What no event creates is there from the start."""
 
     name: str
     settings: str

@@ -58,9 +58,8 @@ def _answers(random: Random, made: Plan) -> list[Event]:
     if not made.checks:
         return []
     found = [_pick(random, "check", "checking", state="Ready", all=True) for _ in range(random.randint(3, 6))]
-    for _ in range(random.choice([0, 1, 1, 2])):
-        found.append(_pick(random, "check", "checking", state=random.choice(["Retry", "Rejected"])))
-    return found
+    refusals = [random.choice(["Retry", "Rejected"]) for _ in range(random.choice([0, 1, 1, 2]))]
+    return found + [_pick(random, "check", "checking", state=state) for state in refusals]
 
 
 def _classes(random: Random, made: Plan) -> list[Event]:
