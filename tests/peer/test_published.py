@@ -1,4 +1,6 @@
-"""Dashboards made for Kueue go on working: after the same story both serve the same families, types and labels."""
+"""What machines and people read made for Kueue: after the same story both serve the same metrics and tell the same
+Events.
+"""
 
 import re
 import urllib.request
@@ -42,6 +44,8 @@ EXPECTED = {
     "kueue_cluster_queue_nominal_quota",
     "kueue_cohort_subtree_quota",
 }
+# Why something waits is told when it has waited for a few seconds.
+MAY_COME_LATER = {("Workload", "Warning", "Pending")}
 DECLARATION = re.compile(r"prometheus\.New(Counter|Gauge|Histogram)Vec\((.*?)(\[\]string\{.*?\})", re.DOTALL)
 # Of Kueue's next version.
 NEWER = {
@@ -59,6 +63,7 @@ class Served:
     types: dict[str, str] = field(default_factory=dict)
     labels: dict[str, set[str]] = field(default_factory=dict)
     counted: dict[tuple[str, tuple[tuple[str, str], ...]], float] = field(default_factory=dict)
+    events: set[tuple[str, str, str]] = field(default_factory=set)  # kind of object, type, reason
 
 
 def read(text: str) -> Served:
@@ -99,7 +104,7 @@ def story(cluster: Cluster) -> None:
 def kueue() -> Iterator[Served]:
     with Cluster.start(nodes=2) as cluster, Kueue.start(cluster, configuration=RESOURCES) as peer:
         story(cluster)
-        yield settled(lambda: read(peer.metrics()))
+        yield with_events(cluster, settled(lambda: read(peer.metrics())))
 
 
 @pytest.fixture(scope="module")
@@ -123,7 +128,7 @@ def ours(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
                 with urllib.request.urlopen(f"http://{port.address}/metrics", timeout=10) as answer:
                     return read(answer.read().decode())
 
-            yield settled(page)
+            yield with_events(cluster, settled(page))
 
 
 def settled(look: object) -> Served:
@@ -137,6 +142,16 @@ def settled(look: object) -> Served:
 
     until(complete, PATIENCE, "all of the story on the page of metrics")
     return found[0]
+
+
+def with_events(cluster: Cluster, served: Served) -> Served:
+    """What people are told of Jobs and Workloads, other than by Kubernetes itself."""
+    for event in cluster.api().get("/api/v1/namespaces/default/events?limit=500")["items"]:
+        source = event.get("reportingComponent") or event.get("source", {}).get("component", "")
+        kind = event["involvedObject"]["kind"]
+        if kind in ("Job", "Workload") and source != "job-controller":
+            served.events.add((kind, event["type"], event["reason"]))
+    return served
 
 
 def declared() -> dict[str, tuple[str, set[str]]]:
@@ -183,3 +198,9 @@ def test_what_happened_is_counted_alike(kueue: Served, ours: Served) -> None:
         return {key: value for key, value in served.counted.items() if key[0] != attempts}
 
     assert counted(ours) == counted(kueue)
+
+
+def test_people_are_told_the_same_events(kueue: Served, ours: Served) -> None:
+    untold, more = kueue.events - ours.events - MAY_COME_LATER, ours.events - kueue.events
+    assert untold == {("Job", "Normal", "FinishedWorkload"), ("Workload", "Normal", "PreemptedWorkload")}
+    assert more == {("Workload", "Normal", "FinishedWorkload")}
