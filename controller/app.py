@@ -109,9 +109,9 @@ class App:
 
     async def _show(self) -> None:
         """Who waits, for whoever may ask; every replica says it."""
-        where = (self._settings.visibility_host, self._settings.visibility_port)
-        known = self._books.fresh(since=float("-inf"))
-        await visibility.run(self._client, self._settings.core.namespace, self._state, where, known)
+        settings, known = self._settings, self._books.fresh(since=float("-inf"))
+        where = (settings.visibility_host, settings.visibility_port)
+        await visibility.run(self._client, settings.core.namespace, self._state, where, known, settings.tls_min_version)
 
     async def _lead(self) -> None:
         """The work of the leader: from facts no older than its office, plan and write."""

@@ -4,10 +4,10 @@ import asyncio
 import sys
 
 from controller.kit import logs
+from controller.kit.serving import BadPair
 from controller.kube.client import NoCredentials
 from controller.kube.configuration import BadConfiguration
 from webhooks.server import run
-from webhooks.serving import BadPair
 from webhooks.settings import BadSetting, parse
 
 

@@ -1,24 +1,21 @@
 """Keeps the Secret, the certificate being served and every caBundle in step; or watches files that others renew."""
 
-import base64
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from admission.answers.configurations import JOB_KINDS, QUEUE_KINDS, SECRET
 from admission.api.crd import CONVERTED, LABEL, PRODUCT, crd_name
-from controller.kit.certificates import Pair, bundle, ends, split
+from controller.kit.certificates import Pair
 from controller.kit.clock import SYSTEM, Clock
-from controller.kit.keyring import Keyring, first, from_secret, next_step, to_secret
+from controller.kit.keyring import Keyring
 from controller.kit.logs import Log
+from controller.kit.serving import BadPair, Serving
+from controller.kube.authority import Authority
 from controller.kube.client import Client
-from controller.kube.errors import ApiError, Conflict, NotFound
-from webhooks.serving import BadPair, Serving
+from controller.kube.errors import NotFound
 
-LOOK_SECONDS = 10.0  # between looks at Secret, configurations and CRDs: nine GETs
 FILES_SECONDS = 2.0  # between looks at the folder: two small files
 _CONFIGURATIONS = "/apis/admissionregistration.k8s.io/v1/"
 _PLURALS = ("mutatingwebhookconfigurations", "validatingwebhookconfigurations")
@@ -57,76 +54,16 @@ class _Definition(msgspec.Struct):
 _definitions = msgspec.json.Decoder(_Definition)
 
 
-class OwnAuthority:
+class OwnAuthority(Authority):
     """Certificates of our own making, shared by all replicas through one Secret."""
 
     def __init__(
         self, client: Client, namespace: str, names: Sequence[str], serving: Serving, clock: Clock = SYSTEM
     ) -> None:
-        self._client = client
-        self._collection = f"/api/v1/namespaces/{namespace}/secrets"
-        self._namespace = namespace
-        self._names = tuple(names)
-        self._serving = serving
-        self._clock = clock
-        self._ring: Keyring | None = None
+        super().__init__(client, namespace, SECRET, names, serving.load, clock)
         self._warned = False
 
-    async def run(self) -> None:
-        """For ever; failures are logged and tried again."""
-        while True:
-            try:
-                await self.step()
-            except ApiError as error:
-                log.warning("certificates can't be kept in step, will try again", why=str(error))
-            await self._clock.sleep(LOOK_SECONDS)
-
-    async def step(self) -> Keyring:
-        """One look: store what comes next, serve it, publish it. Raises ApiError."""
-        now = datetime.fromtimestamp(self._clock.now(), UTC)
-        secret = await self._secret()
-        ring = from_secret(secret.get("data") or {}) if secret else None
-        if ring is None:  # lost or damaged: what was served until now is still trusted
-            ring = await self._store(self._ring or first(self._names, now), secret)
-        everywhere = await self._publish(ring)
-        following = next_step(ring, self._names, now, everywhere)
-        if following is not ring:
-            ring = await self._store(following, await self._secret() if secret is None else secret)
-            await self._publish(ring)
-        self._ring = ring
-        if self._serving.load(ring.leaf):
-            log.info("serving a new certificate")
-        return ring
-
-    async def _secret(self) -> dict[str, Any] | None:
-        try:
-            found: dict[str, Any] = msgspec.json.decode(await self._client.call("GET", f"{self._collection}/{SECRET}"))
-        except NotFound:
-            return None
-        return found
-
-    async def _store(self, ring: Keyring, before: dict[str, Any] | None) -> Keyring:
-        """What ends up stored: ours, or another replica's that was faster."""
-        metadata = {"name": SECRET, "namespace": self._namespace}
-        if before is not None:
-            metadata = before["metadata"]
-        body = {**(before or {}), "apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": to_secret(ring)}
-        encoded = msgspec.json.encode(body)
-        try:
-            if before is None:
-                await self._client.call("POST", self._collection, body=encoded)
-            else:
-                await self._client.call("PUT", f"{self._collection}/{SECRET}", body=encoded)
-        except Conflict:
-            theirs = await self._secret()
-            found = from_secret((theirs or {}).get("data") or {})
-            if found is None:
-                raise
-            return found
-        log.info("stored certificates", secret=f"{self._namespace}/{SECRET}")
-        return ring
-
-    async def _publish(self, ring: Keyring) -> bool:
+    async def publish(self, ring: Keyring) -> bool:
         """Afterwards every webhook of ours trusts the whole ring; those that don't exist yet can't be wrong."""
         found = 0
         for plural in _PLURALS:
@@ -144,11 +81,10 @@ class OwnAuthority:
             webhooks = msgspec.json.decode(await self._client.call("GET", path)).get("webhooks") or []
         except NotFound:
             return False
-        now = datetime.fromtimestamp(self._clock.now(), UTC)
         patch = []
         for at, webhook in enumerate(webhooks):
             held = webhook["clientConfig"].get("caBundle", "")
-            wanted = _with(held, ring, now)
+            wanted = self._added(held, ring)
             if held != wanted:
                 patch.append({"op": "test", "path": f"/webhooks/{at}/name", "value": webhook["name"]})
                 patch.append({"op": "add", "path": f"/webhooks/{at}/clientConfig/caBundle", "value": wanted})
@@ -167,22 +103,13 @@ class OwnAuthority:
         webhook = found.spec.conversion.webhook
         if webhook is None or found.metadata.labels.get(LABEL) != PRODUCT:
             return
-        wanted = _with(webhook.client_config.ca_bundle, ring, datetime.fromtimestamp(self._clock.now(), UTC))
+        wanted = self._added(webhook.client_config.ca_bundle, ring)
         if webhook.client_config.ca_bundle == wanted:
             return
         patch = [{"op": "add", "path": "/spec/conversion/webhook/clientConfig/caBundle", "value": wanted}]
         body = msgspec.json.encode(patch)
         await self._client.call("PATCH", path, body=body, content_type="application/json-patch+json")
         log.info("published the authorities", definition=path.rpartition("/")[2])
-
-
-def _with(held: str, ring: Keyring, now: datetime) -> str:
-    """The caBundle with the ring added. What is there stays until it ends: a replica that is behind removes nothing."""
-    try:
-        others = [each for each in split(base64.b64decode(held)) if ends(each) > now]
-    except ValueError:
-        others = []
-    return base64.b64encode(bundle(*others, *ring.trusted)).decode()
 
 
 class Files:

@@ -3,20 +3,21 @@
 What comes next is the keyring's word; here it is stored, served and published again and again.
 """
 
+import base64
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
 
-from controller.kit.certificates import Pair
+from controller.kit.certificates import Pair, bundle, ends, split
 from controller.kit.clock import SYSTEM, Clock
 from controller.kit.keyring import Keyring, first, from_secret, next_step, to_secret
 from controller.kit.logs import Log
 from controller.kube.client import Client
 from controller.kube.errors import ApiError, Conflict, NotFound
 
-LOOK_SECONDS = 10.0  # between looks at the Secret and at where it is published: a few GETs
+LOOK_SECONDS = 10.0  # between looks at the Secret and at where it is published: nine GETs at most
 
 log = Log("kube.authority")
 
@@ -71,6 +72,16 @@ class Authority:
         if self._serve(ring.leaf):
             log.info("serving a new certificate", secret=f"{self._namespace}/{self._name}")
         return ring
+
+    def _added(self, held: str, ring: Keyring) -> str:
+        """The caBundle with the ring added. What is there stays until it ends: a replica that is behind removes
+        nothing."""
+        now = self._moment()
+        try:
+            others = [each for each in split(base64.b64decode(held)) if ends(each) > now]
+        except ValueError:
+            others = []
+        return base64.b64encode(bundle(*others, *ring.trusted)).decode()
 
     def _moment(self) -> datetime:
         return datetime.fromtimestamp(self._clock.now(), UTC)

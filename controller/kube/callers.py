@@ -6,7 +6,6 @@ headers), or whoever a bearer token belongs to (TokenReview). What they may do i
 
 import asyncio
 import hashlib
-import ssl
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -16,6 +15,7 @@ import msgspec
 
 from controller.kit.clock import SYSTEM, Clock
 from controller.kit.logs import Log
+from controller.kit.serving import BadPair
 from controller.kube.client import Client
 from controller.kube.errors import ApiError
 
@@ -83,7 +83,8 @@ class _Remembered:
 
 
 class Callers:
-    """`trust` is told of each authority of front proxies, so that TLS handshakes let its certificates in."""
+    """`trust` is told of each authority of front proxies, so that TLS handshakes let its certificates in; it may raise
+    BadPair."""
 
     def __init__(self, client: Client, trust: Callable[[str], None], clock: Clock = SYSTEM) -> None:
         self._client = client
@@ -107,7 +108,11 @@ class Callers:
         data = msgspec.json.decode(await self._client.call("GET", CONFIGURATION)).get("data") or {}
         proxy = front_proxy(data)
         if proxy.authority and proxy.authority != self._proxy.authority:
-            self._trust(proxy.authority)
+            try:
+                self._trust(proxy.authority)
+            except BadPair as error:
+                log.warning("the front proxy is not believed, only tokens are", why=str(error))
+                proxy = FrontProxy()
         self._proxy = proxy
         self.ready.set()
 
@@ -213,13 +218,3 @@ def _common_name(certificate: Mapping[str, Any]) -> str:
             if name == "commonName":
                 return str(value)
     return ""
-
-
-def asking_context() -> ssl.SSLContext:
-    """For a server that asks for a client certificate and takes no other than one of an authority it trusts; callers
-    without one may bring a token."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.minimum_version = ssl.TLSVersion.TLSv1_2
-    context.verify_mode = ssl.CERT_OPTIONAL
-    context.set_alpn_protocols(["http/1.1"])
-    return context

@@ -19,13 +19,14 @@ from aiohttp import web
 from admission.published.pending import DEFAULT_LIMIT, GROUP, MOST, VERSIONS, in_cluster_queue, in_local_queue
 from admission.state import State
 from controller.kit.logs import Log
+from controller.kit.serving import Serving
 from controller.kit.tasks import together
 from controller.kube.callers import Callers, Unknown, User, Wish
 from controller.kube.client import Client
 from controller.kube.errors import ApiError
 from controller.pages import visibility_documents as documents
 from controller.pages.visibility_documents import Document
-from controller.pages.visibility_serving import Serving, VisibilityAuthority
+from controller.pages.visibility_serving import VisibilityAuthority
 
 IDLE_SECONDS = 120.0  # above the API server's 90: it closes idle connections, never we under a request
 CHUNK = 500  # entries written between two turns of the event loop: about two milliseconds
@@ -41,10 +42,12 @@ _ALIVE = ("/healthz", "/livez", "/readyz")  # for whoever asks, as on every API 
 log = Log("pages.visibility")
 
 
-async def run(client: Client, namespace: str, state: State, where: tuple[str, int], known: Awaitable[None]) -> None:
+async def run(
+    client: Client, namespace: str, state: State, where: tuple[str, int], known: Awaitable[None], tls: str
+) -> None:
     """For ever, from when State is complete (`known`), our certificate is there and the front proxy can be told from
-    others. Raises OSError when the address can't be served on."""
-    serving = Serving()
+    others. `tls`: its lowest version. Raises OSError when the address can't be served on."""
+    serving = Serving(tls, asks=True)
     callers = Callers(client, serving.trust)
 
     async def front() -> None:

@@ -1,20 +1,15 @@
 """TLS of the visibility API: a certificate of our own authority, which the APIService objects are told to trust."""
 
-import asyncio
-import base64
-import hashlib
-import ssl
 from collections.abc import Sequence
 
 import msgspec
 
 from admission.published.pending import GROUP, VERSIONS
-from controller.kit.certificates import Pair, bundle, ends, load_chain, split
 from controller.kit.clock import SYSTEM, Clock
 from controller.kit.keyring import Keyring
 from controller.kit.logs import Log
+from controller.kit.serving import Serving
 from controller.kube.authority import Authority
-from controller.kube.callers import asking_context
 from controller.kube.client import Client
 from controller.kube.errors import NotFound
 from controller.pages.visibility_names import SECRET, SERVICE
@@ -22,32 +17,6 @@ from controller.pages.visibility_names import SECRET, SERVICE
 _SERVICES = "/apis/apiregistration.k8s.io/v1/apiservices/"
 
 log = Log("pages.visibility")
-
-
-class Serving:
-    """`context` is for the server. Nothing is served before the first `load`."""
-
-    def __init__(self) -> None:
-        self.context: ssl.SSLContext = asking_context()
-        self.loaded = asyncio.Event()
-        self._digest = b""
-
-    def load(self, pair: Pair) -> bool:
-        """Serve this pair from now on; False if it is the one being served. New handshakes get it."""
-        digest = hashlib.sha256(pair.certificate + b"\0" + pair.key).digest()
-        if digest == self._digest:
-            return False
-        load_chain(self.context, pair)
-        self._digest = digest
-        self.loaded.set()
-        return True
-
-    def trust(self, authority: str) -> None:
-        """Clients may come with certificates of this authority, too; those trusted before stay so until a restart."""
-        try:
-            self.context.load_verify_locations(cadata=authority)
-        except (ssl.SSLError, ValueError) as error:
-            log.warning("the front proxy's authority can't be read; only tokens are believed", why=str(error))
 
 
 class VisibilityAuthority(Authority):
@@ -77,15 +46,6 @@ class VisibilityAuthority(Authority):
             await self._client.call("PATCH", path, body=body, content_type="application/merge-patch+json")
             log.info("published the authorities", api_service=path.rpartition("/")[2])
         return True
-
-    def _added(self, held: str, ring: Keyring) -> str:
-        """What is there stays until it ends: a replica that is behind removes nothing."""
-        now = self._moment()
-        try:
-            others = [each for each in split(base64.b64decode(held)) if ends(each) > now]
-        except ValueError:
-            others = []
-        return base64.b64encode(bundle(*others, *ring.trusted)).decode()
 
 
 def names(namespace: str) -> Sequence[str]:

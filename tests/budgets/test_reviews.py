@@ -11,13 +11,13 @@ import aiohttp
 import pytest
 
 from admission.answers import answer
+from controller.kit.certificates import Pair
+from controller.kit.serving import Serving
 from tests.budgets.limits import limit
 from tests.budgets.reviews import job_review
 from tests.webhooks.serving import AUTHORITY, JSON, LEAF, StandingView, trusting
 from webhooks import review
-from controller.kit.certificates import Pair
 from webhooks.server import answering
-from webhooks.serving import Serving
 
 MUTATE, VALIDATE = "/mutate-batch-v1-job", "/validate-batch-v1-job"
 CONNECTIONS, ON_THE_WIRE = 8, 4_000

@@ -13,8 +13,8 @@ import aiohttp
 from admission.model.configuration import DEFAULTS, Configuration
 from admission.model.queues import LocalQueue
 from controller.kit.certificates import make_authority, make_leaf
+from controller.kit.serving import Serving
 from webhooks.server import answering
-from webhooks.serving import Serving
 from webhooks.view import OwnerUnknown
 
 NOW = datetime.now(UTC)

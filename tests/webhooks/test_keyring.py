@@ -10,7 +10,7 @@ from cryptography.x509.verification import PolicyBuilder, Store
 
 from controller.kit.certificates import LEAF_LIFE, Pair, bundle, ends, make_authority, make_leaf, names_of, split
 from controller.kit.keyring import SETTLE, Keyring, first, from_secret, next_step, to_secret
-from webhooks.serving import BadPair, Serving
+from controller.kit.serving import BadPair, Serving
 
 NAMES = ["kueue-webhook-service.kueue-system.svc", "localhost", "127.0.0.1"]
 START = datetime(2026, 1, 1, tzinfo=UTC)

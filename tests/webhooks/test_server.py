@@ -8,11 +8,11 @@ import aiohttp
 import pytest
 
 from admission.model.kinds import Ref
+from controller.kit.serving import Serving
 from controller.kube.configuration import BadConfiguration
 from tests.webhooks.serving import AUTHORITY, LEAF, ApiServer, StandingView, trusting
 from webhooks import server
 from webhooks.server import Life, configured, names
-from webhooks.serving import Serving
 from webhooks.settings import BadSetting, Settings, parse
 from webhooks.view import OwnerUnknown
 
