@@ -48,6 +48,7 @@ RICH: dict[str, Any] = {
                 ],
                 "resources": {"requests": {"cpu": "1"}},
                 "overhead": {"cpu": "1"},
+                "runtimeClassName": "sandbox",
                 "nodeSelector": {"pool": "a"},
                 "tolerations": [{"key": "k", "tolerationSeconds": 5}],
                 "affinity": {
@@ -93,7 +94,9 @@ RICH: dict[str, Any] = {
         "nodeTaints": [{"key": "k", "effect": "NoSchedule"}],
         "tolerations": [{"key": "k"}],
         "topologyName": "t",
+        "limits": [{"type": "Container", "default": {"cpu": 1}, "min": {"cpu": "1"}, "max": {"cpu": "2"}}],
     },
+    "overhead": {"podFixed": {"cpu": "250m"}},
     "status": {
         "conditions": [condition("Complete")],
         "admission": {
@@ -102,6 +105,7 @@ RICH: dict[str, Any] = {
         },
         "requeueState": {"count": 1, "requeueAt": SINCE},
         "reclaimablePods": [{"name": "main", "count": 1}],
+        "resourceRequests": [{"name": "main", "resources": {"cpu": "1"}}],
         "admissionChecks": [{"name": "c", "state": "Ready", "lastTransitionTime": SINCE}],
         "schedulingStats": {"evictions": [{"reason": "r", "underlyingCause": "", "count": 1}]},
         "accumulatedPastExecutionTimeSeconds": 1,
