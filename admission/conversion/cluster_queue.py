@@ -21,7 +21,8 @@ def _newer_spec(spec: Object) -> Object:
     names = a_list(spec.get("admissionChecks") or [], "admissionChecks")
     spec = without(spec, "admissionChecks")
     if names:
-        rules = [{"name": a_string(name, f"admissionChecks[{at}]")} for at, name in enumerate(names)]
+        told = [a_string(name, f"admissionChecks[{at}]") for at, name in enumerate(names)]
+        rules = [{"name": name} for name in dict.fromkeys(told)]  # said twice it means no more, but v1beta2 refuses it
         spec = {**spec, "admissionChecksStrategy": {"admissionChecks": rules}}
     elif not an_object(spec.get("admissionChecksStrategy") or {}, "admissionChecksStrategy").get("admissionChecks"):
         spec = without(spec, "admissionChecksStrategy")  # v1beta2 has no strategy without checks

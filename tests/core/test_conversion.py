@@ -118,7 +118,7 @@ def sayable_in_new(manifest: Object) -> Object:
 
 def _present_words(spec: Object) -> None:
     if names := spec.pop("admissionChecks", None):
-        spec["admissionChecksStrategy"] = {"admissionChecks": [{"name": name} for name in names]}
+        spec["admissionChecksStrategy"] = {"admissionChecks": [{"name": name} for name in dict.fromkeys(names)]}
     if not spec.get("admissionChecksStrategy", {}).get("admissionChecks"):
         spec.pop("admissionChecksStrategy", None)
     search = spec.get("flavorFungibility", {})
@@ -202,7 +202,7 @@ def test_a_queue_of_old_words_is_a_queue_of_present_ones() -> None:
         apiVersion="kueue.x-k8s.io/v1beta1",
         spec={
             "cohort": "team",
-            "admissionChecks": ["audit", "budget"],
+            "admissionChecks": ["audit", "budget", "audit"],
             "admissionChecksStrategy": {"admissionChecks": [{"name": "other"}]},
             "flavorFungibility": {"whenCanBorrow": "Borrow", "whenCanPreempt": "Preempt"},
         },
