@@ -20,7 +20,7 @@ def manifests(namespace: str, url: str | None) -> list[dict[str, Any]]:
     """`url`: https://HOST:PORT of a controller that no Service of pods leads to. The authority to trust is added by
     the controllers themselves."""
     services = [_api_service(namespace, version, _port_of(url)) for version in VERSIONS]
-    return [*_rights(namespace), *_viewers(), _service(namespace, url), *services]
+    return [*_viewers(), _service(namespace, url), *services]
 
 
 def _service(namespace: str, url: str | None) -> dict[str, Any]:
@@ -49,8 +49,8 @@ def _api_service(namespace: str, version: str, port: int) -> dict[str, Any]:
     return {"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService", "metadata": metadata, "spec": spec}
 
 
-def _rights(namespace: str) -> list[dict[str, Any]]:
-    """Of the controller: to ask who calls and what they may do, and to learn what the front proxy looks like."""
+def rights(namespace: str) -> list[dict[str, Any]]:
+    """Of the controller, whether others are led to it or not: to ask who calls and what they may do, and to learn what the front proxy looks like."""
     return [
         _binding("ClusterRoleBinding", labelled("lockgate-auth-delegator"), "system:auth-delegator", namespace),
         _binding(

@@ -38,7 +38,7 @@ async def install(
         await cluster.apply(crd)
     for crd in crds:
         await cluster.established(crd["metadata"]["name"])
-    for manifest in roles.manifests(core.namespace, core.gates):
+    for manifest in [*roles.manifests(core.namespace, core.gates), *aggregation.rights(core.namespace)]:
         await cluster.apply(manifest)
     if webhook_url is None:
         await cluster.apply(_service(core.namespace))
@@ -59,7 +59,7 @@ async def uninstall(client: Client, core: Configuration) -> list[str]:
     told = [*await stored.rewrite(client), *await stored.release(client)]
     for manifest in [*roles.manifests(core.namespace), _service(core.namespace)]:
         await cluster.delete(manifest)
-    for manifest in reversed(aggregation.manifests(core.namespace, None)):
+    for manifest in [*reversed(aggregation.manifests(core.namespace, None)), *aggregation.rights(core.namespace)]:
         await cluster.delete(manifest)
     return told
 

@@ -85,7 +85,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         install_crds(cluster)
         api = cluster.api()
         api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
-        for manifest in (*roles.manifests(NAMESPACE), *aggregation.manifests(NAMESPACE, f"https://{port.address}")):
+        led = aggregation.manifests(NAMESPACE, f"https://{port.address}")
+        for manifest in (*roles.manifests(NAMESPACE), *aggregation.rights(NAMESPACE), *led):
             api.apply(manifest)
         port.release()
         flags = [f"--kubeconfig={_as_installed(cluster)}", f"--visibility-bind={port.address}"]

@@ -60,7 +60,10 @@ def controller(kubeconfig: Path, log: Path) -> Iterator[Path]:
     command = [sys.executable, "-m", "controller.cli", "controller", f"--kubeconfig={kubeconfig}"]
     with log.open("wb") as output:
         process = subprocess.Popen(
-            [*command, "--metrics-bind=0", "--health-bind=0"], cwd=ROOT, stdout=output, stderr=output
+            [*command, "--metrics-bind=0", "--health-bind=0", "--visibility-bind=0"],
+            cwd=ROOT,
+            stdout=output,
+            stderr=output,
         )
     try:
         yield log
