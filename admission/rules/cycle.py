@@ -71,8 +71,12 @@ def _in_order(estate: Estate, nominations: Iterable[Nomination]) -> Iterable[Nom
     Kueue lets it compete as if nothing had happened. Where it then wins, it takes back the room that was made by its
     own leaving, is evicted for it again, and so on for ever.
     """
-    turn = estate.ordering.turn
-    ordered = sorted(nominations, key=lambda each: turn(each.waiting, each.assignment.borrowing))
+    turn, insisting = estate.ordering.turn, estate.insisting
+
+    def place(each: Nomination) -> tuple[object, ...]:
+        return each.waiting.key not in insisting, *turn(each.waiting, each.assignment.borrowing)
+
+    ordered = sorted(nominations, key=place)
     fair = estate.configuration.fair_sharing is not None and any(each.contends for each in ordered)
     if not estate.ousted:
         return by_share(estate, ordered, {}) if fair else ordered

@@ -18,7 +18,10 @@ class Estate:
     def __init__(self, configuration: Configuration = DEFAULTS) -> None:
         self.configuration = configuration
         self.ordering = Ordering(configuration)
-        self.fairness = fairness_of(configuration)  # None: fair sharing is off
+        # Victim -> for whom it has left, and the state of quotas (`surveyed`) at that time.
+        self.yielded: dict[WorkloadKey, dict[WorkloadKey, int]] = {}
+        self.insisting: dict[WorkloadKey, None] = {}  # for whom the same victim had to leave again
+        self.fairness = fairness_of(configuration, self.yielded)  # None: fair sharing is off
         self.tree = Tree()
         self.holders = Holders()
         self.flavors: dict[str, ResourceFlavor] = {}
@@ -105,9 +108,40 @@ class Estate:
         """It is on its way out and still counts."""
         if len(self.ousted) > 2 * len(self.waiting):  # those whose preemptor waits no more mean nothing
             self.ousted = {victim: other for victim, other in self.ousted.items() if other in self.waiting}
+        self.ousted.pop(key, None)
+        self._break_circle(key, by)
         self.ousted[key] = by
         holder = self.holders.get(key)
         if holder is None:
             raise LookupError(f"{key} holds no quota and cannot be evicted")
+        node = self.tree.queue(holder.queue)
+        if node is not None:
+            self._note_yielding(key, by, node.root.surveyed)
         holder.evicted = True
         self.era += 1
+
+    def _break_circle(self, victim: WorkloadKey, by: WorkloadKey) -> None:
+        """Who had to leave, by way of others, for its own victim need not wait for that one any more: of a circle the
+        oldest part is dropped, so that there is always somebody who comes first."""
+        circle: dict[WorkloadKey, None] = {}
+        above: WorkloadKey | None = by
+        while above is not None and above != victim and above not in circle:
+            circle[above] = None
+            above = self.ousted.get(above)
+        if above == victim:
+            del self.ousted[next(each for each in self.ousted if each in circle)]
+
+    def _note_yielding(self, victim: WorkloadKey, by: WorkloadKey, surveyed: int) -> None:
+        """Whoever makes the same one leave again has lost the room it was made, and comes first from now on.
+
+        Heads that are in the way only for a cycle, or that come before it and take a part of the room, can bring its
+        victim back before it for ever.
+        """
+        yielded = self.yielded
+        if len(yielded) > 2 * (len(self.waiting) + len(self.holders)):  # now and then, so that it costs little
+            for key in [key for key in yielded if key not in self.waiting and key not in self.holders]:
+                del yielded[key]
+        to = yielded.setdefault(victim, {})
+        if to.get(by) == surveyed:
+            self.insisting[by] = None
+        to[by] = surveyed

@@ -5,11 +5,11 @@ are compared where its path to the root meets theirs: at the two children of the
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 from admission.model.configuration import FINAL_SHARE, INITIAL_SHARE, Configuration
-from admission.model.names import IN_COHORT_RECLAMATION
+from admission.model.names import IN_COHORT_RECLAMATION, WorkloadKey
 from admission.model.queues import ClusterQueue
 from admission.rules.fair_targets import Targets, candidates_by_queue
 from admission.rules.fill_back import spare
@@ -19,22 +19,39 @@ from admission.tree import Node, Tree
 from admission.tree.quota import available, within_nominal
 from admission.tree.shares import Share, share
 
+# Victim -> for whom it has left, and the state of quotas (`surveyed`) at that time.
+Yielded = Mapping[WorkloadKey, Mapping[WorkloadKey, int]]
+
 
 @dataclass(frozen=True, slots=True)
 class Fairness:
-    """How shares decide who may be preempted. `owner_first`: who stays within its nominal quota need not compare."""
+    """How shares decide who may be preempted. `owner_first`: who stays within its nominal quota need not compare.
+
+    Because of shares nobody leaves twice for the same one, as long as quotas and weights stay (`yielded`). Priorities,
+    sizes that divide badly and resources of which each queue owns another let two workloads have the better right by
+    turns; they would make each other leave for ever.
+    """
 
     strategies: tuple[str, ...] = (FINAL_SHARE, INITIAL_SHARE)
     owner_first: bool = True
+    yielded: Yielded = field(default_factory=dict)
+
+    def has_yielded(self, search: Search, candidate: Candidate) -> bool:
+        """Already, to this preemptor, under these quotas; and it is back, not still on its way out."""
+        to = self.yielded.get(candidate.holder.key)
+        if to is None or candidate.holder.evicted:
+            return False
+        return to.get(search.preemptor.key) == search.node.root.surveyed
 
 
-def fairness_of(configuration: Configuration) -> Fairness | None:
+def fairness_of(configuration: Configuration, yielded: Yielded) -> Fairness | None:
     """None: fair sharing is off, and preemption classical."""
     if configuration.fair_sharing is None:
         return None
     return Fairness(
         configuration.fair_sharing.preemption_strategies,
         configuration.gates["FairSharingPreemptWithinNominal"],
+        yielded,
     )
 
 
@@ -61,7 +78,7 @@ class _Hunt:
     """One search. `removed`: in the order of removal; `refused`: those whom the first strategy let stay."""
 
     def __init__(self, tree: Tree, search: Search, fairness: Fairness) -> None:
-        self._tree, self._search = tree, search
+        self._tree, self._search, self._fairness = tree, search, fairness
         self._first, self._owner_first = fairness.strategies[0], fairness.owner_first
         self.removed: list[Candidate] = []
         self.refused: dict[Node, list[Candidate]] = {}
@@ -89,12 +106,15 @@ class _Hunt:
         search = self._search
         if queue is search.node:
             return targets.pop(queue)
-        if self._owner_first and within_nominal(search.node, search.needs):
-            owed = targets.pop(queue)
-            return owed and owed._replace(reason=IN_COHORT_RECLAMATION)
+        owner = self._owner_first and within_nominal(search.node, search.needs)
+        of_all = owner and within_nominal(search.node, search.requests)
         mine, theirs = _almost_common(search.node, queue)
         new, old = share(mine), share(theirs)
         while (candidate := targets.pop(queue)) is not None:
+            if not of_all and self._fairness.has_yielded(search, candidate):
+                continue
+            if owner:
+                return candidate._replace(reason=IN_COHORT_RECLAMATION)
             if self._gives_way(candidate, theirs, new, old):
                 return candidate
             self.refused.setdefault(queue, []).append(candidate)

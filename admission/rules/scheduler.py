@@ -203,6 +203,7 @@ class Scheduler:
         waiting = self._estate.waiting.pop(key, None)
         if waiting is None:
             return
+        self._estate.insisting.pop(key, None)
         queue = self._line(waiting.queue)
         queue.leave(waiting)
         self._stir(queue.name)

@@ -15,7 +15,7 @@ from admission.rules.nomination import Nomination
 from admission.tree import Node
 from admission.tree.shares import passed_on, share
 
-# Preempts already; stays within its quota; share; priority and age. Smaller comes first.
+# Insists; preempts already; stays within its quota; share; priority and age. Smaller comes first.
 Standing = tuple[Any, ...]
 
 
@@ -74,7 +74,7 @@ class Tournament:
     """Iterating takes the heads out: each is chosen by what is booked in the tree when it is asked for."""
 
     def __init__(self, estate: Estate) -> None:
-        self._turn = estate.ordering.turn
+        self._turn, self._insisting = estate.ordering.turn, estate.insisting
         self._spare_first = estate.configuration.gates["FairSharingPrioritizeNonBorrowing"]
         self._tree = estate.tree
         self._seats: dict[Node, _Seat] = {}
@@ -138,7 +138,8 @@ class Tournament:
     def _standing(self, seat: _Seat, nomination: Nomination) -> Standing:
         late, _, *age = self._turn(nomination.waiting, 0)
         over = self._spare_first and self._borrows(seat, nomination)
-        return (late, over, share(seat.node, seat.units), *age)
+        calm = nomination.waiting.key not in self._insisting
+        return (calm, late, over, share(seat.node, seat.units), *age)
 
     def _borrows(self, seat: _Seat, nomination: Nomination) -> bool:
         """Whether with the head the subtree borrows something that the head asks for."""

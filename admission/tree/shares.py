@@ -81,14 +81,6 @@ def borrows(node: Node) -> bool:
     return node.parent is not None and any(used > subtree.get(fr, 0) for fr, used in node.usage.items())
 
 
-def borrows_any(node: Node, more: Units) -> bool:
-    """Whether it would, with `more`, use more than its subtree quota of something that `more` asks for."""
-    usage, subtree = node.usage, node.subtree
-    if node.parent is None:
-        return False
-    return any(units and usage.get(fr, 0) + more.get(fr, 0) > subtree.get(fr, 0) for fr, units in more.items())
-
-
 def passed_on(node: Node, more: Units) -> dict[FlavorResource, int]:
     """What of `more` at the node its parent sees: the part that the node's own quota does not absorb."""
     usage, local = node.usage, node.local
