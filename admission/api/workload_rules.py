@@ -63,17 +63,14 @@ def _kept_while(condition: str, field: str) -> Rule:
 
 
 ASSIGNMENTS_MATCH = Rule(
-    "!has(self.status) || !has(self.status.admission) || !has(self.status.admission.podSetAssignments) || "
-    "!has(self.spec) || size(self.spec.podSets) == size(self.status.admission.podSetAssignments) || "
+    "!has(self.status) || !has(self.status.admission) || (has(self.status.admission.podSetAssignments) && "
+    "has(self.spec) && has(self.spec.podSets) && "
+    "size(self.spec.podSets) == size(self.status.admission.podSetAssignments)) || "
     f"!{_is_true('self', 'QuotaReserved')}",
     "podSetAssignments must have the same number of podSets as the spec",
     lambda now, _: (
-        not (
-            is_true(now, "QuotaReserved")
-            and "spec" in now
-            and "podSetAssignments" in now["status"].get("admission", {})
-        )
-        or len(spec_of(now).get("podSets", ())) == len(now["status"]["admission"]["podSetAssignments"])
+        not (is_true(now, "QuotaReserved") and "admission" in now["status"])
+        or 0 < len(spec_of(now).get("podSets", ())) == len(now["status"]["admission"].get("podSetAssignments", ()))
     ),
 )
 

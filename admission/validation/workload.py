@@ -15,7 +15,7 @@ from admission.model.names import PRIORITY_BOOST
 from admission.validation.gates import check_gates
 from admission.validation.quotas import non_negative
 from admission.validation.resource_flavor import tolerations
-from admission.validation.syntax import annotations, labels
+from admission.validation.syntax import LONGEST_LABEL, annotations, label_key, labels
 from admission.validation.unchanged import unchanged
 from admission.validation.workload_shape import Assignment, PodSet, PodSetUpdate, Resources, TopologyRequest, Workload
 from admission.validation.workload_update import check_update
@@ -36,6 +36,7 @@ def check_workload(document: Document, before: Document | None, gates: Gates = D
     if spec_changed or (old is not None and old.elastic != workload.elastic):
         errors += _shrinking(workload)
     errors += _admission(workload, old)
+    errors += _conditions(workload)
     errors += _reclaimable(workload, old)
     errors += _check_states(workload)
     if old is not None and before is not None:
@@ -130,6 +131,13 @@ def _slices(path: str, request: TopologyRequest) -> Iterator[FieldError]:
         if constraint.size <= 0:
             where = f"{path}.podsetSliceRequiredTopologyConstraints[{at}].size"
             yield invalid(where, constraint.size, "must be greater than 0")
+
+
+def _conditions(workload: Workload) -> Iterator[FieldError]:
+    """All else about them is the schema's."""
+    for at, condition in enumerate(workload.status.conditions or ()):
+        if len(condition.type) > LONGEST_LABEL:
+            yield from label_key(f"status.conditions[{at}].type", condition.type)
 
 
 def _admission(workload: Workload, old: Workload | None) -> list[FieldError]:

@@ -148,7 +148,10 @@ def test_kubectl_shows_kueues_columns(api: Api, kind: str, columns: list[str]) -
 
 
 def test_workloads_can_be_selected_by_the_queue_that_admitted_them(api: Api, made: list[Object]) -> None:
-    holder = {**reserved(), "status": {**reserved()["status"], "admission": {"clusterQueue": "team"}}}
+    holder = {
+        **reserved(),
+        "status": {**reserved()["status"], "admission": {"clusterQueue": "team", "podSetAssignments": [{}]}},
+    }
     _stored(api, made, holder)
     chosen = f"{KINDS['Workload'].path()}?fieldSelector=status.admission.clusterQueue%3D"
     assert len(api.get(chosen + "team")["items"]) == 1

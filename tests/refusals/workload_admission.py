@@ -36,6 +36,8 @@ def _quota() -> list[Row]:
                {**HOLDING["status"], "admission": {"podSetAssignments": [assignment("a"), assignment("b")]}},
                {**HOLDING["status"], "admission": {"podSetAssignments": [assignment("a")]}},
                "podSetAssignments must have the same number of podSets as the spec", "<nil>"),
+        create("an assignment at all", HOLDING, ASSIGNED, [assignment()], ABSENT,
+               "podSetAssignments must have the same number of podSets as the spec", "<nil>"),
         create("an assignment is for a pod set", HOLDING, f"{FIRST}.name", "main", "other", 'Not found: "other"',
                by="webhook"),
         create("an assignment's name is a label", free, ASSIGNED, [assignment("a-b")], [assignment("a.b")], NOT_A_NAME,
