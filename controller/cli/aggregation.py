@@ -50,7 +50,8 @@ def _api_service(namespace: str, version: str, port: int) -> dict[str, Any]:
 
 
 def rights(namespace: str) -> list[dict[str, Any]]:
-    """Of the controller, whether others are led to it or not: to ask who calls and what they may do, and to learn what the front proxy looks like."""
+    """Of the controller, whether others are led to it or not: to ask who calls and what they may do, and to learn what
+    the front proxy looks like."""
     return [
         _binding("ClusterRoleBinding", labelled("lockgate-auth-delegator"), "system:auth-delegator", namespace),
         _binding(
