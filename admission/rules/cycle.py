@@ -121,6 +121,7 @@ class _Cycle:
         self._estate = estate
         self._now = now
         self._waits_for_ready = bool(estate.unready)
+        self._stuck: dict[WorkloadKey, None] = {}  # those who insist and, as things are, can neither start nor preempt
         self._leaving: dict[WorkloadKey, None] = {}  # victims of this cycle so far, old and new
         self._promised: list[tuple[Node, dict[FlavorResource, int]]] = []  # what its preemptors will take later
 
@@ -129,6 +130,9 @@ class _Cycle:
         assignment, victims = nomination.assignment, nomination.victims
         if nomination.refusal is not None:
             return Verdict(nomination, REFUSED, *nomination.refusal)
+        hopeless = assignment.mode == grades.NO_FIT or (assignment.mode == grades.PREEMPT and not victims)
+        if hopeless and nomination.waiting.key in self._estate.insisting:
+            self._stuck[nomination.waiting.key] = None
         if assignment.mode == grades.NO_FIT:
             return Verdict(nomination, NO_FIT, reasons.why_not(assignment.failures[-1]), nomination.message)
         if assignment.mode == grades.PREEMPT and not victims:
@@ -141,11 +145,21 @@ class _Cycle:
             return Verdict(nomination, SKIPPED, "WaitingForQuota", reasons.NO_LONGER_FITS)
         if not victims and self._waits_for_ready:
             return Verdict(nomination, BLOCKED, "WaitingForPodsReady", reasons.NOT_READY)
+        if not victims and self._stuck and self._would_come_back(nomination):
+            step = SKIPPED if nomination.queue.strict else REFUSED
+            return Verdict(nomination, step, "WaitingForQuota", reasons.WOULD_COME_BACK)
         if not victims:
             return Verdict(nomination, ADMIT)
         message = nomination.message + reasons.pending_preemption(len(victims))
         newly = tuple([victim for victim in victims if not self._evicted(victim.workload)])
         return Verdict(nomination, PREEMPT, "WaitingForPreemptedWorkloads", message, newly)
+
+    def _would_come_back(self, nomination: Nomination) -> bool:
+        """It has left twice for a head that is stuck at this moment, and would have to leave for it again: the room
+        that it made led that head to other flavors, where it finds nobody to preempt."""
+        left_for = self._estate.yielded.get(nomination.waiting.key, {})
+        surveyed = self._node(nomination).root.surveyed
+        return any(left_for.get(key) == surveyed for key in self._stuck)
 
     def _judge_again(self, nomination: Nomination) -> Verdict:
         """Somebody that it would preempt leaves for others already: whether that makes enough room for it, too."""
