@@ -16,6 +16,9 @@ def command(
         Path | None, typer.Option(help="Credentials; default: $KUBECONFIG, ~/.kube/config, or the pod's account.")
     ] = None,
     config: Annotated[Path | None, typer.Option(help="A Kueue Configuration file.")] = None,
+    feature_gates: Annotated[
+        str | None, typer.Option(help="Kueue's gates, as Name=true,…; not beside featureGates in the file.")
+    ] = None,
     namespace: Annotated[str | None, typer.Option(help="Where Lockgate itself lives. [default: kueue-system]")] = None,
     webhook_url: Annotated[
         str | None,
@@ -51,7 +54,7 @@ def command(
 
     try:
         seconds = duration(wait)
-        core = read_file(config, namespace=namespace or "").core
+        core = read_file(config, feature_gates=feature_gates or "", namespace=namespace or "").core
         asyncio.run(steps())
     except BadDuration as error:
         raise Complaint(f"--wait: {error}") from error

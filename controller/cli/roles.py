@@ -6,7 +6,7 @@ from typing import Any
 from admission.answers.configurations import JOB_KINDS, QUEUE_KINDS, SECRET
 from admission.api.crd import CONVERTED, crd_name
 from admission.model.gates import DEFAULTS, Gates
-from admission.model.kinds import KINDS, KUEUE
+from admission.model.kinds import KINDS, KUEUE, WATCHED
 from admission.published.pending import GROUP, VERSIONS
 from admission.stamping.job import DEFAULT_PRIORITY_CLASS
 from controller.pages.visibility_names import SECRET as VISIBILITY_SECRET
@@ -15,8 +15,7 @@ Rule = dict[str, Any]
 
 CONTROLLER, WEBHOOKS = "lockgate-controller", "lockgate-webhooks"
 _RBAC = "rbac.authorization.k8s.io"
-_READ = ("get", "list", "watch")
-_WRITE = ("create", "update", "patch", "delete")
+_WATCH = ("list", "watch")
 
 
 def manifests(namespace: str, gates: Gates = DEFAULTS) -> list[dict[str, Any]]:
@@ -41,17 +40,20 @@ def labelled(name: str, namespace: str = "") -> dict[str, Any]:
 
 
 def _controller() -> list[Rule]:
-    queues = [kind.plural for kind in KINDS.values() if kind.group == KUEUE]
+    """Everything is read by lists and watches; jobs and Workloads singly too, where a write ended in doubt."""
+    watched = [KINDS[name] for name in WATCHED]
     return [
-        _may(_READ, "", "limitranges", "namespaces"),
-        _may(_READ, "node.k8s.io", "runtimeclasses"),
+        *(
+            _may(_WATCH, group, *(kind.plural for kind in watched if kind.group == group))
+            for group in dict.fromkeys(kind.group for kind in watched)
+        ),
         _may(("create", "patch"), "", "events"),
-        _may(_READ, "scheduling.k8s.io", "priorityclasses"),
-        _may((*_READ, "update", "patch", "delete"), "batch", "jobs"),
-        _may(("update", "patch"), "batch", "jobs/status", "jobs/finalizers"),
-        _may((*_READ, *_WRITE), KUEUE, *queues),
-        _may(("update", "patch"), KUEUE, *(f"{plural}/status" for plural in queues)),
-        _may(("update",), KUEUE, *(f"{plural}/finalizers" for plural in queues)),
+        _may(("get", "patch", "delete"), "batch", "jobs"),
+        _may(("patch",), "batch", "jobs/status"),
+        _may(("update",), "batch", "jobs/finalizers"),  # some clusters guard who may make a Job own something
+        _may(("get", "create", "patch", "delete"), KUEUE, "workloads"),
+        _may(("patch",), KUEUE, "admissionchecks", "clusterqueues", "resourceflavors"),
+        _may(("patch",), KUEUE, "clusterqueues/status", "localqueues/status", "workloads/status"),
         {
             **_may(("get", "patch"), "apiregistration.k8s.io", "apiservices"),
             "resourceNames": [f"{version}.{GROUP}" for version in VERSIONS],
@@ -66,8 +68,8 @@ def _webhooks(gates: Gates) -> list[Rule]:
     default_class = {**_may(("get",), KUEUE, "workloadpriorityclasses"), "resourceNames": [DEFAULT_PRIORITY_CLASS]}
     return [
         *([default_class] if gates["WorkloadPriorityClassDefaulting"] else ()),
-        _may(_READ, "", "namespaces"),
-        _may(_READ, KUEUE, "localqueues"),
+        _may(_WATCH, "", "namespaces"),
+        _may(_WATCH, KUEUE, "localqueues"),
         _may(("get",), "batch", "jobs"),
         {**_may(("get", "patch"), "admissionregistration.k8s.io", *configurations), **ours},
         {**_may(("get", "patch"), "apiextensions.k8s.io", "customresourcedefinitions"), **converted},
@@ -75,7 +77,7 @@ def _webhooks(gates: Gates) -> list[Rule]:
 
 
 def _lease() -> list[Rule]:
-    return [_may(("get", "create", "update", "patch"), "coordination.k8s.io", "leases"), *_secret(VISIBILITY_SECRET)]
+    return [_may(("get", "create", "update"), "coordination.k8s.io", "leases"), *_secret(VISIBILITY_SECRET)]
 
 
 def _secret(name: str = SECRET) -> list[Rule]:

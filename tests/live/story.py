@@ -1,0 +1,235 @@
+"""A story of a cluster that leads through everything for which our processes need a right.
+
+Who adds a feature that asks the API server for something new adds a chapter here: test_rights.py holds the roles
+against what the story made our processes ask. Chapters are told in order; each waits until what it is about was done.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from hack.cluster import Cluster, audit
+from hack.cluster.wait import until
+from tests.live.controllers import JOBS, KUEUE, PATIENCE, Seen, cluster_queue, flavor, job, local_queue, priority
+
+# What the controller of the story runs with: what is over goes soon, and a pod that never runs does not wait for ever.
+CONFIGURATION = """
+apiVersion: config.kueue.x-k8s.io/v1beta2
+kind: Configuration
+waitForPodsReady: {timeout: 20s, requeuingStrategy: {backoffLimitCount: 0}}
+objectRetentionPolicies: {workloads: {afterFinished: 1s, afterDeactivatedByKueue: 1s}}
+"""
+CHECK = f"{KUEUE}/admissionchecks/second-look"
+WORKLOADS = f"{KUEUE}/namespaces/default/workloads"
+
+Object = dict[str, Any]
+
+
+class Scene(Seen):
+    """The cluster of the story, and what our processes have asked so far."""
+
+    def __init__(self, cluster: Cluster, folder: Path) -> None:
+        """`folder`: of the audit log."""
+        super().__init__(cluster)
+        self._folder = folder
+
+    def asked(self, verb: str, resource: str) -> bool:
+        return any((one.verb, one.resource) == (verb, resource) for one in audit.requests(self._folder))
+
+
+def _queue(seen: Scene, name: str, cpu: str = "4", **spec: Any) -> None:
+    seen.api.apply(cluster_queue(name, cpu, **spec))
+    seen.api.apply(local_queue(name))
+
+
+def _soon(holds: Callable[[], bool], what: str) -> None:
+    until(holds, PATIENCE, what)
+
+
+def _gone(seen: Scene, path: str) -> None:
+    _soon(lambda: not seen.api.answers(path), f"{path} gone")
+
+
+def _condition(seen: Scene, name: str, type: str, status: str = "True") -> None:
+    _soon(lambda: seen.condition(name, type)[0] == status, f"{name} {type}={status}")
+
+
+def pods_that_never_run_are_begun(seen: Scene) -> None:
+    """First, as it takes the longest; and a job whose class does not exist, of which people are told again later."""
+    seen.api.apply(flavor())
+    seen.api.apply(priority("low", 1))
+    seen.api.apply(priority("high", 100))
+    _queue(seen, "stuck")
+    seen.api.create(JOBS, job("classless", "stuck", "1", priority="none"))
+    made = job("stuck", "stuck", "1")
+    made["spec"]["template"]["spec"]["nodeSelector"] = {"no": "node"}
+    seen.api.create(JOBS, made)
+    _condition(seen, "stuck", "Admitted")
+
+
+def a_job_is_queued_runs_and_is_forgotten(seen: Scene) -> None:
+    _queue(seen, "plain")
+    seen.api.create(JOBS, job("plain", "plain", "1", runtime="1s", held=False))
+    _has_workload(seen, "plain")
+    workload = f"{WORKLOADS}/{seen.workload('plain')['metadata']['name']}"
+    seen.is_soon("plain", "finished")
+    _gone(seen, workload)
+
+
+def a_job_yields_to_a_better_one(seen: Scene) -> None:
+    _queue(seen, "contended", "2", preemption={"withinClusterQueue": "LowerPriority"})
+    seen.api.create(JOBS, job("yields", "contended", "2", priority="low"))
+    seen.is_soon("yields", "running")
+    seen.api.create(JOBS, job("better", "contended", "2", priority="high"))
+    seen.is_soon("better", "running")
+    seen.is_soon("yields", "held")
+
+
+def a_class_gets_another_value(seen: Scene) -> None:
+    seen.api.merge(f"{KUEUE}/workloadpriorityclasses/low", {"value": 2})
+    _soon(lambda: seen.workload("yields")["spec"]["priority"] == 2, "its workloads have it")
+
+
+def jobs_are_rewritten(seen: Scene) -> None:
+    """The Workload of one that waits is updated, that of one that runs is replaced."""
+    _queue(seen, "rewritten", "2")
+    for name in ("runs", "waits"):
+        made = job(name, "rewritten", "1")
+        made["spec"] |= {"completions": 4, "parallelism": 2}
+        seen.api.create(JOBS, made)
+        _has_workload(seen, name)
+    seen.is_soon("runs", "running")
+    before = seen.workload("runs")["metadata"]["uid"]
+    for name in ("waits", "runs"):
+        seen.api.merge(f"{JOBS}/{name}", {"spec": {"parallelism": 1}})
+        _counts(seen, name, 1)
+    assert seen.workload("runs")["metadata"]["uid"] != before
+
+
+def _has_workload(seen: Scene, job: str) -> None:
+    _soon(lambda: bool(seen.workload(job)), f"a Workload of {job}")
+
+
+def _counts(seen: Scene, job: str, pods: int) -> None:
+    def follows() -> bool:
+        sets = seen.workload(job).get("spec", {}).get("podSets", [])
+        return bool(sum(one["count"] for one in sets) == pods)
+
+    _soon(follows, f"the Workload of {job} follows")
+
+
+def a_workload_is_deleted_under_a_running_job(seen: Scene) -> None:
+    before = seen.workload("better")["metadata"]
+    seen.api.delete(f"{WORKLOADS}/{before['name']}")
+    _soon(lambda: seen.workload("better").get("metadata", before)["uid"] != before["uid"], "another Workload")
+
+
+def a_check_says_yes_wait_and_no(seen: Scene) -> None:
+    check = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "AdmissionCheck", "metadata": {"name": "second-look"}}
+    seen.api.apply({**check, "spec": {"controllerName": "acme.io/second-look"}})
+    active = {"type": "Active", "status": "True", "reason": "Here", "message": "", "lastTransitionTime": _NOW}
+    seen.api.text("PATCH", f"{CHECK}/status", {"status": {"conditions": [active]}}, "application/merge-patch+json")
+    _queue(seen, "checked", admissionChecksStrategy={"admissionChecks": [{"name": "second-look"}]})
+    for name, state in (("yes", "Ready"), ("wait", "Retry"), ("no", "Rejected")):
+        seen.api.create(JOBS, job(name, "checked", "1"))
+        _condition(seen, name, "QuotaReserved")
+        _is_asked(seen, name)
+        said = {"name": "second-look", "state": state, "message": "", "lastTransitionTime": _NOW}
+        path = f"{WORKLOADS}/{seen.workload(name)['metadata']['name']}/status"
+        seen.api.text("PATCH", path, {"status": {"admissionChecks": [said]}}, "application/merge-patch+json")
+    seen.is_soon("yes", "running")
+    _gone(seen, f"{JOBS}/no")  # deactivated, and then not kept
+
+
+_NOW = "2026-01-01T00:00:00Z"
+
+
+def _is_asked(seen: Scene, job: str) -> None:
+    _soon(lambda: bool(seen.workload(job).get("status", {}).get("admissionChecks")), f"the check is asked of {job}")
+
+
+def a_queue_is_drained(seen: Scene) -> None:
+    _queue(seen, "drained")
+    seen.api.create(JOBS, job("drained", "drained", "1"))
+    seen.is_soon("drained", "running")
+    seen.api.merge(f"{KUEUE}/clusterqueues/drained", {"spec": {"stopPolicy": "HoldAndDrain"}})
+    seen.is_soon("drained", "held")
+
+
+def queues_stand_below_a_cohort(seen: Scene) -> None:
+    seen.api.apply({"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Cohort", "metadata": {"name": "all"}, "spec": {}})
+    _queue(seen, "member", cohortName="all")
+    _soon(lambda: bool(seen.queue("member").get("conditions")), "its status")
+
+
+def a_job_without_a_queue_gets_the_default_one(seen: Scene) -> None:
+    seen.api.apply({**local_queue("plain"), "metadata": {"name": "default", "namespace": "default"}})
+    made = job("defaulted", "", "1", runtime="1s", held=False)
+
+    def stamped() -> bool:
+        del made["metadata"]["labels"]
+        made["metadata"]["labels"] = {}
+        found = seen.api.create(f"{JOBS}?dryRun=All", made)
+        return bool(found["metadata"].get("labels", {}).get("kueue.x-k8s.io/queue-name") == "default")
+
+    _soon(stamped, "the webhooks know the default queue")
+
+
+def a_job_below_a_job_is_let_through(seen: Scene) -> None:
+    parent = seen.api.get(f"{JOBS}/yes")["metadata"]
+    owner = {"apiVersion": "batch/v1", "kind": "Job", "name": "yes", "uid": parent["uid"], "controller": True}
+    made = job("below", "plain", "1", runtime="1s", held=False)
+    made["metadata"]["ownerReferences"] = [owner]
+    assert seen.api.create(JOBS, made)["spec"]["suspend"] is False
+
+
+def everything_is_taken_down(seen: Scene) -> None:
+    """Finalizers go last: a queue waits for its workloads, a flavor and a check for their queues."""
+    for queue in ("checked", "member"):
+        seen.api.delete(f"{KUEUE}/clusterqueues/{queue}")
+    seen.api.delete(CHECK)
+    seen.api.delete(f"{KUEUE}/cohorts/all")
+    for name in ("yes", "wait"):
+        seen.api.delete(f"{JOBS}/{name}?propagationPolicy=Background")
+        _gone(seen, f"{JOBS}/{name}")
+    for path in ("clusterqueues/checked", "clusterqueues/member", "admissionchecks/second-look", "cohorts/all"):
+        _gone(seen, f"{KUEUE}/{path}")
+    seen.api.apply(flavor("unused"))
+    _soon(lambda: "finalizers" in seen.api.get(f"{KUEUE}/resourceflavors/unused")["metadata"], "a finalizer")
+    seen.api.delete(f"{KUEUE}/resourceflavors/unused")
+    _gone(seen, f"{KUEUE}/resourceflavors/unused")
+
+
+def pods_that_never_ran_are_gone(seen: Scene) -> None:
+    _gone(seen, f"{JOBS}/stuck")
+
+
+def people_are_told_again(seen: Scene) -> None:
+    """The same thing a minute later is a count on the old Event."""
+    touched = 0
+
+    def counted() -> bool:
+        nonlocal touched
+        touched += 1
+        seen.api.merge(f"{JOBS}/classless", {"metadata": {"annotations": {"touched": str(touched)}}})
+        return seen.asked("patch", "events")
+
+    until(counted, 2 * PATIENCE, "an Event counted again")
+
+
+STORY = (
+    pods_that_never_run_are_begun,
+    a_job_is_queued_runs_and_is_forgotten,
+    a_job_yields_to_a_better_one,
+    a_class_gets_another_value,
+    jobs_are_rewritten,
+    a_workload_is_deleted_under_a_running_job,
+    a_check_says_yes_wait_and_no,
+    a_queue_is_drained,
+    queues_stand_below_a_cohort,
+    a_job_without_a_queue_gets_the_default_one,
+    a_job_below_a_job_is_let_through,
+    everything_is_taken_down,
+    people_are_told_again,
+    pods_that_never_ran_are_gone,
+)
