@@ -3,6 +3,7 @@
 Until then the older version cannot be taken away, and each read of such an object needs the webhooks to convert it.
 """
 
+import base64
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -59,16 +60,26 @@ async def release(client: Client) -> list[str]:
 
 
 async def make_way(client: Client, crd: dict[str, Any]) -> None:
-    """Before this definition is applied: one that was installed by other means may name its webhook the other way,
-    and both ways together are refused. Raises ApiError."""
+    """Before this definition is applied: one that was installed by other means may name its webhook the other way, and
+    both ways together are refused; or trust what is no certificate, and is not served until then. Raises ApiError."""
     wanted = ((crd["spec"].get("conversion") or {}).get("webhook") or {}).get("clientConfig") or {}
     found = await _read(client, f"{_CRDS}{crd['metadata']['name']}")
     held = (((found or {}).get("spec", {}).get("conversion") or {}).get("webhook") or {}).get("clientConfig") or {}
     other = {way: None for way in ("url", "service") if way in held and way not in wanted}
+    if not _is_bundle(held.get("caBundle", "")):
+        other["caBundle"] = None
     if wanted and other:
         new = {way: wanted[way] for way in ("url", "service") if way in wanted}
         patch = {"spec": {"conversion": {"webhook": {"clientConfig": {**other, **new}}}}}
         await _patch(client, f"{_CRDS}{crd['metadata']['name']}", patch)
+
+
+def _is_bundle(text: str) -> bool:
+    """Whether it is one at a glance, or none at all."""
+    try:
+        return not text or b"BEGIN CERTIFICATE" in base64.b64decode(text)
+    except ValueError:
+        return False
 
 
 async def _written_again(client: Client, kind: str) -> int:

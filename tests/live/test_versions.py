@@ -24,6 +24,7 @@ Object = dict[str, Any]
 NEW, OLD = "/apis/kueue.x-k8s.io/v1beta2", "/apis/kueue.x-k8s.io/v1beta1"
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 SPACE = "/namespaces/default"
+NOBODY = "https://127.0.0.1:1"  # where no webhooks answer
 WARNING = "This version is deprecated. Use v1beta2 instead."
 
 
@@ -166,9 +167,11 @@ def _with_warning(api: Api, path: str) -> tuple[Object, str]:
         connection.close()
 
 
-def _stored_as_old(kind: str, url: str) -> Object:
-    """The definition as an installation from the time of v1beta1 left it."""
-    found = deepcopy(definition(kind, {"url": f"{url}/convert"}))
+def _stored_as_old(kind: str) -> Object:
+    """The definition as an installation from the time of v1beta1 left it; of Cohorts another way to its webhook."""
+    service = {"namespace": "kueue-system", "name": "kueue-webhook-service", "path": "/convert"}
+    other = {"service": service, "caBundle": "Cg=="}  # what stands there before a certificate does
+    found = deepcopy(definition(kind, other if kind == "Cohort" else {"url": f"{NOBODY}/convert"}))
     for version in found["spec"]["versions"]:
         version["storage"] = version["name"] == "v1beta1"
     return found
@@ -178,7 +181,7 @@ def test_objects_that_were_stored_as_v1beta1_are_rewritten_and_readable_without_
     with Cluster.start() as cluster:
         api = cluster.api()
         for kind in SERVED:
-            api.apply(_stored_as_old(kind, "https://127.0.0.1:1"))
+            api.apply(_stored_as_old(kind))
         queue = old("ClusterQueue", "kept", spec={"cohort": "team"})
         until(lambda: api.answers(f"{OLD}/clusterqueues") and api.answers(f"{OLD}/topologies"), 60, "CRDs to be served")
         api.create(f"{OLD}/clusterqueues", queue)
@@ -187,7 +190,7 @@ def test_objects_that_were_stored_as_v1beta1_are_rewritten_and_readable_without_
         ran = {"accumulatedPastExexcutionTimeSeconds": 7, "conditions": [condition("Finished")]}
         api.merge(f"{OLD}{SPACE}/workloads/kept/status", {"status": ran})
 
-        first = lockgate(cluster, "install", "--webhook-url=https://127.0.0.1:1")
+        first = lockgate(cluster, "install", f"--webhook-url={NOBODY}")
         assert first.returncode == 0, first.stderr
         assert "Topology: 1 objects are stored as v1beta2 now" in first.stdout
         assert "ClusterQueue: some may still be stored as v1beta1" in first.stdout
