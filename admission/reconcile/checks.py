@@ -74,7 +74,9 @@ def verdict(workload: Workload, now: float) -> Wishes | None:
     if rejected:
         message = f"{_checks(rejected)} in {REJECTED} state: {_listed(rejected)}"
         after = transitions.with_condition(workload, names.DEACTIVATION_TARGET, True, "AdmissionCheck", message, now)
-        event = EmitEvent(workload.ref, workload.uid, "Warning", "AdmissionCheckRejected", message)
+        event = EmitEvent(
+            workload.ref, workload.uid, "Warning", "AdmissionCheckRejected", f"Deactivated due to {message}"
+        )
         return Wishes(after, events=(event,)) if after is not workload else None
     retry = _named(workload, RETRY)
     if retry:

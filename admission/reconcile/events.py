@@ -20,3 +20,19 @@ def admitted_event(workload: Workload, cluster_queue: str, reserved: float, now:
     wait = max(0, int(now - reserved))
     message = f"Admitted by ClusterQueue {cluster_queue}, wait time since reservation was {wait}s"
     return EmitEvent(workload.ref, workload.uid, "Normal", "Admitted", message)
+
+
+def preemption_events(victim: Workload, preemptor: Workload, message: str) -> tuple[EmitEvent, EmitEvent]:
+    """One for each side; both say what was compared."""
+    assert victim.admission is not None
+    compared = f"preemptor {_priority(preemptor)}; preemptee {_priority(victim)}"
+    told = f"Preempted workload {victim.key} (UID: {victim.uid}) in ClusterQueue {victim.admission.cluster_queue}"
+    return (
+        EmitEvent(victim.ref, victim.uid, "Normal", "Preempted", f"{message}; {compared}"),
+        EmitEvent(preemptor.ref, preemptor.uid, "Normal", "PreemptedWorkload", f"{told}; {compared}"),
+    )
+
+
+def _priority(workload: Workload) -> str:
+    effective = workload.priority + workload.boost
+    return f"effective priority: {effective} (base: {workload.priority}, boost: {workload.boost})"

@@ -59,7 +59,7 @@ def reconcile_job(view: View, job: Job, now: float) -> Wishes:
     if workload is None and surplus:
         return _mismatch(view, job, surplus[0])
     if surplus:
-        return Wishes(effects=_remove(surplus[0]))
+        return Wishes(effects=_remove(surplus[0]), events=_removed(job, surplus[0]))
     if workload is None:
         return _without_workload(view, job, now)
     return _with_workload(view, job, workload, now)
@@ -100,8 +100,8 @@ def _mismatch(view: View, job: Job, workload: Workload) -> Wishes:
         if isinstance(found, EmitEvent):
             return Wishes(events=(found,))
         update = UpdateWorkload(workload.ref, job.ref, job.uid, workload.resource_version, found.value, found.ref)
-        return Wishes(effects=(update,))
-    return Wishes(effects=_remove(workload))
+        return Wishes(effects=(update,), events=(_updated(job, workload),))
+    return Wishes(effects=_remove(workload), events=_removed(job, workload))
 
 
 def _remove(workload: Workload) -> tuple[Effect, ...]:
@@ -110,6 +110,19 @@ def _remove(workload: Workload) -> tuple[Effect, ...]:
     if dropped:
         return dropped
     return () if workload.deleting else (Delete(workload.ref, workload.uid),)
+
+
+def _updated(job: Job, workload: Workload) -> EmitEvent:
+    message = f"Updated not matching Workload for suspended job: {workload.key}"
+    return EmitEvent(job.ref, job.uid, "Normal", "UpdatedWorkload", message)
+
+
+def _removed(job: Job, workload: Workload) -> tuple[EmitEvent, ...]:
+    """Told with the deletion itself, not with the finalizer that goes before it."""
+    if names.IN_USE in workload.finalizers or workload.deleting:
+        return ()
+    message = f"Deleted not matching Workload: {workload.key}"
+    return (EmitEvent(job.ref, job.uid, "Normal", "DeletedWorkload", message),)
 
 
 def _without_workload(view: View, job: Job, now: float) -> Wishes:
@@ -137,7 +150,8 @@ def _with_workload(view: View, job: Job, workload: Workload, now: float) -> Wish
             return Wishes(effects=_stop(job), events=(_stopped(job, "Workload is deleted"),))
         return Wishes(effects=drop_finalizer(workload))
     if job.end is not None:
-        event = EmitEvent(workload.ref, workload.uid, "Normal", "FinishedWorkload", "Workload is declared finished")
+        message = f"Workload '{workload.key}' is declared finished"
+        event = EmitEvent(job.ref, job.uid, "Normal", "FinishedWorkload", message)
         return Wishes(transitions.finish(workload, job.end.succeeded, job.end.message, now), events=(event,))
     relabelled = _follow_labels(view, job, workload)
     if relabelled is not None:
@@ -191,9 +205,7 @@ def _retain(view: View, job: Job, workload: Workload, now: float) -> Wishes:
     end = evicted.since + kept_for
     if now < end:
         return Wishes(wake_at=end)
-    event = EmitEvent(
-        job.ref, job.uid, "Normal", "Deleted", "Deleted job because its workload was deactivated by Kueue"
-    )
+    event = EmitEvent(job.ref, job.uid, "Normal", "Deleted", "Deleted job: deactivation retention period expired")
     return Wishes(effects=(Delete(job.ref, job.uid),), events=(event,))
 
 

@@ -73,7 +73,9 @@ def _retain(view: View, workload: Workload, now: float) -> Wishes:
     dropped = drop_finalizer(workload)
     if dropped:
         return Wishes(effects=dropped)
-    event = EmitEvent(workload.ref, workload.uid, "Normal", "Deleted", "Deleted finished workload due to its retention")
+    event = EmitEvent(
+        workload.ref, workload.uid, "Normal", "Deleted", "Deleted finished workload due to elapsed retention"
+    )
     return Wishes(effects=(Delete(workload.ref, workload.uid),), events=(event,))
 
 

@@ -8,7 +8,7 @@ from admission.model.effects import CONSEQUENCE, DECISION, REPORT, EmitEvent
 from admission.model.names import WorkloadKey
 from admission.model.workload import Workload
 from admission.reconcile import checks, transitions
-from admission.reconcile.events import admitted_event, evicted_event, reserved_event
+from admission.reconcile.events import admitted_event, evicted_event, preemption_events, reserved_event
 from admission.reconcile.holding import waiting_for_queue
 from admission.rules.scheduler import Scheduler
 from admission.state.allowance import Allowance
@@ -86,7 +86,8 @@ class Decisions:
         self._workloads.wish(victim, transitions.preempt(workload, reason, message, now), rank=CONSEQUENCE)
         self._workloads.sync(victim, now)
         self._flights.tell(evicted_event(workload, "Preempted", message))
-        self._flights.tell(EmitEvent(workload.ref, workload.uid, "Normal", "Preempted", message))
+        for event in preemption_events(workload, preemptor, message):
+            self._flights.tell(event)
 
     def report_later(self, key: WorkloadKey, now: float) -> None:
         """What it waits for is written to its condition if it still waits in a while."""
