@@ -110,6 +110,8 @@ def _resources(path: str, resources: Resources | None, gates: Gates) -> Iterator
         return
     for field, quantities in (("requests", resources.requests), ("limits", resources.limits)):
         for resource, number in (quantities or {}).items():
+            if number is None:
+                continue
             here = key(f"{path}.{field}", resource)
             if resource == _PODS:
                 yield invalid(here, resource, "the key is reserved for internal kueue use")
@@ -165,6 +167,8 @@ def _divisible(path: str, assignment: Assignment) -> Iterator[FieldError]:
     if not assignment.count or assignment.count < 0:
         return
     for resource, number in (assignment.resource_usage or {}).items():
+        if number is None:
+            continue
         here = key(f"{path}.resourceUsage", resource)
         try:
             units = amount(resource, number)

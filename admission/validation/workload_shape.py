@@ -7,7 +7,7 @@ import msgspec
 from admission.model.names import ELASTIC_JOB, QUOTA_RESERVED
 from admission.validation.quotas import Number
 
-Quantities = dict[str, Number]
+Quantities = dict[str, Number | None]  # null is nothing, as in Go
 
 
 class Resources(msgspec.Struct):

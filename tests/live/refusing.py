@@ -60,7 +60,10 @@ class Server:
 
     def answer(self, row: Row, write: Write) -> Refusal | None:
         """Of one of the row's two writes; None: accepted."""
-        name = _name(row, write)
+        return self.ask(write, _name(row, write))
+
+    def ask(self, write: Write, name: str) -> Refusal | None:
+        """The same of any write, under a name that nothing has yet."""
         if write.old is None:
             return self._ask("POST", _path(write.new) + "?dryRun=All", _named(write.new, name))
         if not write.legacy:

@@ -1,5 +1,6 @@
 """The table of refusals against our CRDs and webhooks on a real API server, which agree with what we say in memory."""
 
+import random
 from collections.abc import Iterator
 from contextlib import closing
 
@@ -11,6 +12,8 @@ from tests.live.refusing import Server
 from tests.live.webhook_process import webhooks
 from tests.refusals import ROWS, Row, Write
 from tests.refusals.cluster_queue import QUOTA
+from tests.refusals.damage import damaged
+from tests.refusals.memory import refusal
 from tests.refusals.objects import QUEUE, WORKLOAD
 from tests.refusals.row import put
 from tests.refusals.workload import FIRST
@@ -18,6 +21,14 @@ from tests.refusals.workload import FIRST
 pytestmark = pytest.mark.timeout(1800)  # the first run on a machine builds Kubernetes
 
 AMOUNT = f"{QUOTA}.nominalQuota"
+GOOD = [
+    row.accepted
+    for row in ROWS
+    if (row.accepted.old is None or row.accepted.status)
+    and not row.accepted.legacy
+    and row.accepted.new["kind"] != "Job"  # its template is the API server's own business
+]
+LIST_FOR_TIME = 'must be of type string: "array"'  # an API server takes a list where it wants a date-time
 NEGATIVE = put(QUEUE, {AMOUNT: "-1"})
 CREDIT = put(WORKLOAD, {f"{FIRST}.template.spec.containers[0].resources.requests": {"cpu": "-1"}})
 FROM_OF_OLD = [
@@ -70,6 +81,27 @@ def test_the_server_refuses_what_breaks_it_for_nothing_else(server: Server, row:
     assert refusal is not None
     assert refusal.by == row.by, refusal
     assert refusal.tells(row), refusal
+
+
+def agrees(server: Server, seed: int, times: int) -> None:
+    """Damaged manifests are accepted or refused by the server as in memory."""
+    chance = random.Random(seed)
+    for number in range(times):
+        write = damaged(chance, chance.choice(GOOD))
+        by, said = refusal(write)
+        if LIST_FOR_TIME in str(said):
+            continue
+        refused = server.ask(write, f"damaged-{seed}-{number}")
+        assert (refused is None) == (by == ""), (write, said, refused)
+
+
+def test_in_memory_damaged_manifests_are_judged_as_by_the_server(server: Server) -> None:
+    agrees(server, 5, 200)
+
+
+@pytest.mark.long
+def test_in_memory_thousands_of_damaged_manifests_are_judged_as_by_the_server(server: Server) -> None:
+    agrees(server, 6, 3000)
 
 
 @pytest.mark.parametrize("row", FROM_OF_OLD, ids=str)
