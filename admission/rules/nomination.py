@@ -182,11 +182,9 @@ def scanned(estate: Estate, nomination: Nomination) -> Scanned | None:
     queue, waiting, tried = nomination.queue, nomination.waiting, nomination.assignment.tried
     if not tried:
         return None
-    before: Nomination | None = waiting.memo
-    trail = ()
-    if waiting.scanned is not None and before is not None and before.stamp == nomination.stamp:
-        trail = (*waiting.scanned.trail, waiting.scanned.progress)
-    return Scanned(tried, waiting.asks, queue.cycles, estate.tree.generation(_node(estate, queue)), trail)
+    before, stamp = waiting.scanned, nomination.stamp
+    trail = (*before.trail, before.progress) if before is not None and before.stamp == stamp else ()
+    return Scanned(tried, waiting.asks, queue.cycles, estate.tree.generation(_node(estate, queue)), stamp, trail)
 
 
 def _node(estate: Estate, queue: Queue) -> Node:

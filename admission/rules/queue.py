@@ -33,7 +33,8 @@ class Scanned:
     asks: Asks
     cycle: int  # of the queue
     generation: int  # of the queue's quota
-    trail: tuple[Progress, ...] = ()  # where the scans before it stopped while nothing else changed
+    stamp: tuple[int, int] = (-1, -1)  # the state that was judged
+    trail: tuple[Progress, ...] = ()  # where the scans before it stopped in this very state
 
     @property
     def circles(self) -> bool:

@@ -34,6 +34,7 @@ class Rounds:
         self._told: dict[WorkloadKey, Hold | None] = {}  # what those answered in this run had been told before
         self._spent = self._looked = 0
         self._kin_fail_alike = estate.configuration.gates["SchedulingEquivalenceHashing"]
+        self._skipped_go_on = estate.configuration.gates["FlavorFungibilityPreserveScanProgress"]
 
     def run(self, budget: int, nominations: int) -> Run:
         while self._stirred and self._spent < budget and self._looked < nominations:
@@ -125,10 +126,11 @@ class Rounds:
         step = verdict.step
         if step == cycle.SKIPPED and nomination.victims:
             queue.skips = 1
-        # A skipped head retries all flavors: others of the cycle were in its way, not its flavor.
+        # Others of the cycle were in the way of a skipped head, not its flavor. Kueue goes on with the next flavor.
         passed = step in (cycle.SKIPPED, cycle.BLOCKED)
+        anew = step == cycle.BLOCKED or (passed and not self._skipped_go_on)
         fresh = waiting.scanned is None
-        waiting.scanned = None if passed else scanned(self._estate, nomination)
+        waiting.scanned = None if anew else scanned(self._estate, nomination)
         if step == cycle.BLOCKED:
             self._estate.blocked[queue.name] = None
         stays = passed or waiting.scanned is not None or (queue.strict and step != cycle.REFUSED)

@@ -32,6 +32,7 @@ class Scheduler:
         self._estate = Estate(configuration)
         self._stirred: dict[Node, None] = {}  # roots of trees where something happened
         self._to_wake: dict[Node, None] = {}  # roots of trees whose parked workloads get another look
+        self._queues_to_wake: dict[str, None] = {}  # likewise, of trees that are no more as they were
 
     @property
     def tree(self) -> Tree:
@@ -169,7 +170,7 @@ class Scheduler:
             ring.append(above)
         for each in ring:
             self._to_wake[each.root] = self._stirred[each.root] = None
-        self._wake()
+        self._name_whom_to_wake()
 
     def _reshaped(self, node: Node | None) -> None:
         """After it: what was noted for a root that is none any more counts for the trees it became."""
@@ -285,17 +286,21 @@ class Scheduler:
         if node is not None:
             self._stirred[node.root] = None
 
-    def _wake(self) -> None:
-        """Do the waking that was noted."""
-        if not self._to_wake:
-            return
-        estate = self._estate
-        roots, self._to_wake = self._to_wake, {}
-        for root in roots:
-            for name in self.tree.queues_below(root):
-                queue = estate.queues.get(name)
-                if queue is not None:
-                    queue.wake(partial(estate.accepts, queue))
+    def _name_whom_to_wake(self) -> None:
+        for root in self._to_wake:
+            self._queues_to_wake.update(dict.fromkeys(self.tree.queues_below(root)))
+        self._to_wake = {}
+
+    def _wake(self) -> bool:
+        """Do the waking that was noted, if any was."""
+        self._name_whom_to_wake()
+        names, self._queues_to_wake = self._queues_to_wake, {}
+        for name in names:
+            queue = self._estate.queues.get(name)
+            if queue is not None:
+                queue.wake(partial(self._estate.accepts, queue))
+                self._stir(name)
+        return bool(names)
 
     def _line(self, name: str) -> Queue:
         queue = self._estate.queues.get(name)
@@ -315,13 +320,18 @@ class Scheduler:
         """
         if self.paused:
             return Run((), False)
-        self._wake()
-        return Rounds(self._estate, self._stirred, now).run(budget, nominations)
+        rounds = Rounds(self._estate, self._stirred, now)
+        run = rounds.run(budget, nominations)
+        # Who is set aside is woken last: preemptors whose victims have left, and heads that block their queue, come
+        # first. In Kueue they have a second's lead.
+        if not run.more and self._wake():
+            run = rounds.run(budget, nominations)
+        return run
 
     @property
     def restless(self) -> bool:
         """Something has happened since the last run."""
-        return not self.paused and bool(self._stirred or self._to_wake)
+        return not self.paused and bool(self._stirred or self._to_wake or self._queues_to_wake)
 
     def inspect(self, key: WorkloadKey, now: float) -> Hold | Admit | Preempt:
         """What a nomination would say now, changing nothing; a Hold lists every flavor and resource, for the fewest
