@@ -73,9 +73,7 @@ class Explainer:
                 return self._told(workload, "", f"It is admitted in queue {where}{got} and may run.")
             case "quotaReserved":
                 where = self._admitted_in(workload)
-                return self._told(
-                    workload, "", f"Quota is reserved in queue {where}; its admission checks are not done."
-                )
+                return self._told(workload, "", f"Quota is reserved in queue {where}. {words.checks(workload.checks)}")
         return None
 
     # --- what no queue takes
@@ -114,7 +112,9 @@ class Explainer:
         why = inactivity(self._objects, queue)
         if why is not None:
             reason = "Misconfigured" if why[0] == "FlavorNotFound" else "Suspended"
-            return self._told(workload, reason, f"Its ClusterQueue {queue.name} is inactive: {why[1]}", never=True)
+            policy = f" Its stopPolicy is {queue.stop_policy}." if queue.stop_policy != "None" else ""
+            told = f"Its ClusterQueue {queue.name} is inactive: {why[1]}{policy}"
+            return self._told(workload, reason, told, never=True)
         if self._scheduler.tree.cyclic(queue.name):
             return self._told(
                 workload, "Suspended",
@@ -140,6 +140,8 @@ class Explainer:
         return self._told(workload, "Misconfigured", why, never=True)
 
     def _backing_off(self, workload: Workload) -> Explanation | None:
+        if any(check.state == "Rejected" for check in workload.checks):
+            return self._told(workload, "PendingEvaluation", words.checks(workload.checks), never=True)
         if workload.requeue_at is not None and workload.requeue_at > self._now:
             wait = spoken(workload.requeue_at - self._now)
             return self._told(workload, "PendingEvaluation", f"It was sent back and may queue again in {wait}.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -10,8 +11,10 @@ from admission.model.durations import spoken
 
 if TYPE_CHECKING:
     from admission.explain.explanation import Explanation, Holding, Lack
-    from admission.model.workload import Workload
+    from admission.model.workload import CheckState, Workload
 
+# How Kueue names a taint in a condition; here it is written as kubectl does.
+_TAINT = re.compile(r"untolerated taint \{(\S*) (\S*) (\S*) <nil>\} in flavor \S+")
 _NAMED = 3  # holders, victims or workloads ahead that a sentence lists before it counts
 
 
@@ -31,11 +34,7 @@ def of_flavor(lack: Lack) -> str:
         case "NoMatchingFlavor" if not lack.flavor:
             return f"its queue has no quota for {name}: have it added to the queue, or do not ask for {name}"
         case "NoMatchingFlavor":
-            return (
-                f"flavor {lack.flavor} does not suit its pods ({lack.note})"
-                if lack.note
-                else (f"flavor {lack.flavor or 'of its queue'} does not suit its pods")
-            )
+            return f"flavor {lack.flavor} does not suit its pods" + (f" ({note(lack.note)})" if lack.note else "")
         case "ExceedsMaxQuota":
             most = text(name, lack.most)
             return f"it asks for {asked} {name}, and its queue can never have more than {most} of flavor {lack.flavor}"
@@ -47,6 +46,11 @@ def of_flavor(lack: Lack) -> str:
     if lack.borrowing_limit is not None:
         words += f" (its queue may borrow {text(name, lack.borrowing_limit)} and no more)"
     return f"{words}; {holders(lack)}" if lack.holders else words
+
+
+def note(note: str) -> str:
+    """What is wrong with a flavor, for a person."""
+    return _TAINT.sub(r"the taint \1=\2:\3 is not tolerated", note)
 
 
 def holders(lack: Lack) -> str:
@@ -99,6 +103,15 @@ def of_the_fewest(workload: Workload) -> str:
     """What the numbers are of; nothing where it accepts no fewer pods than it asks for."""
     least = pods(workload, {one.name: min(one.min_count or one.count, one.count) for one in workload.pod_sets})
     return f" That is for {least}, the fewest it accepts." if least else ""
+
+
+def checks(states: Sequence[CheckState]) -> str:
+    """Those that stand in its way, and what their controllers say."""
+    open_ = [check for check in states if check.state != "Ready"]
+    told = [f"{check.name} ({check.state}{': ' + check.message if check.message else ''})" for check in open_]
+    if not told:
+        return "Its admission checks have passed."
+    return f"It waits for the admission check{'s' if len(told) > 1 else ''} {listed(told)}."
 
 
 def unready(names: Sequence[str]) -> str:

@@ -47,9 +47,9 @@ def _over(view: View, workload: Workload, reason: str) -> str:
     if reason in ("PodsReadyTimeout", "AdmissionCheck"):
         return "BackoffFinished"
     local = view.local_queue(workload.namespace, workload.queue_name)
-    if local is None:
+    if local is None or local.stop_policy != "None":
         return ""
-    if reason == "LocalQueueStopped" and local.stop_policy == "None":
+    if reason == "LocalQueueStopped":
         return "LocalQueueRestarted"
     queue = view.cluster_queue(local.cluster_queue)
     if reason == "ClusterQueueStopped" and queue is not None and queue.stop_policy == "None":

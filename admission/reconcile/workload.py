@@ -107,18 +107,20 @@ def drop_finalizer(workload: Workload) -> tuple[Patch, ...]:
 
 def _deactivated(workload: Workload, now: float) -> Wishes:
     if workload.evicted:
-        if workload.requeue_at is None and not workload.requeue_count:
-            return NOTHING
-        return Wishes(replace(workload, requeue_at=None, requeue_count=0))
+        after = _forgiven(workload)
+        return NOTHING if after == workload else Wishes(after)
     target = workload.conditions.get(names.DEACTIVATION_TARGET)
     cause, why = (target.reason, f" due to {target.message}") if target is not None and target.true else ("", "")
     message = f"The workload is deactivated{why}"
     after = transitions.evict(workload, "Deactivated", message, now, cause=cause)
-    kept = {word: one for word, one in after.conditions.items() if word != names.DEACTIVATION_TARGET}
-    return Wishes(
-        replace(after, conditions=kept, requeue_at=None, requeue_count=0),
-        events=(evicted_event(workload, "Deactivated", message, cause),),
-    )
+    return Wishes(_forgiven(after), events=(evicted_event(workload, "Deactivated", message, cause),))
+
+
+def _forgiven(workload: Workload) -> Workload:
+    """Whoever activates it again finds nothing left of why it was deactivated, not even where it had to leave for
+    another reason meanwhile."""
+    kept = {word: one for word, one in workload.conditions.items() if word != names.DEACTIVATION_TARGET}
+    return replace(workload, conditions=kept, requeue_at=None, requeue_count=0)
 
 
 def _follow_priority_class(view: View, workload: Workload) -> Wishes | None:

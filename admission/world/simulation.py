@@ -22,9 +22,10 @@ from admission.model.effects import EmitEvent, Outcome, Patch, Planned
 from admission.model.kinds import WATCHED, Ref
 from admission.model.names import WorkloadKey
 from admission.model.queues import FlavorResource
+from admission.model.times import stamp
 from admission.model.workload import Workload
 from admission.readers.workload import read_workload
-from admission.reconcile import transitions
+from admission.reconcile import checks, transitions
 from admission.reconcile.job import is_managed
 from admission.reconcile.priority import priority_of
 from admission.state import State
@@ -120,13 +121,21 @@ class Simulation:
     def create(self, manifest: Frozen) -> None:
         """An object that is there from the start: a queue, a flavor, a class. Raises Refusal.
 
-        A namespace that every cluster has is changed instead, as `kubectl apply` would.
+        A namespace that every cluster has is changed instead, as `kubectl apply` would. An AdmissionCheck counts as
+        one whose controller is at work and says yes to everybody.
         """
         ref = ref_of(manifest)
         if ref.kind == "Namespace" and self.has_namespace(ref.name):
             _accepted(self._world.api.patch(ref, manifest))
         else:
             _accepted(self._world.api.create(manifest))
+        if ref.kind == "AdmissionCheck":
+            active = {"type": names.ACTIVE, "status": "True", "reason": "Active", "message": "", **self._since}
+            _accepted(self._world.api.patch(ref, {"status": {"conditions": [active]}}, subresource="status"))
+
+    @property
+    def _since(self) -> dict[str, str]:
+        return {"lastTransitionTime": stamp(self.start)}
 
     def has_namespace(self, name: str) -> bool:
         return self._world.api.peek(Ref("Namespace", "", name)) is not None
@@ -303,6 +312,9 @@ class Simulation:
             story.reserved = self.now
             self._told("quotaReserved", workload, names.QUOTA_RESERVED)
             self._measure(workload)
+        if workload.reserved and not workload.admitted and not checks.passed(workload):
+            ready = tuple([check._replace(state="Ready") for check in workload.checks])
+            self.state.observe("Workload", workload.but(checks=ready, resource_version=self._next_version()))
         if workload.admitted and not workload.evicted and not story.running:
             self._begin(story, workload)
         if workload.evicted and workload.reserved:

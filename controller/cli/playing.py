@@ -59,6 +59,8 @@ def prepared(
         simulation.expect(Arrival(row.arrival, row.runtime, row.manifest))
     if problems:
         raise BadManifests(problems)
+    if any(one.kind == "AdmissionCheck" for one in objects):
+        notes.append("AdmissionChecks pass at once: the controllers that answer them do not run here")
     return simulation, notes
 
 

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from admission.explain import Explainer, Explanation
+from admission.explain import Explainer, Explanation, words
 from admission.explain.states import state_word
 from admission.model.amounts import text
 from admission.model.durations import spoken
@@ -174,7 +174,7 @@ def explanation(what: str, told: Explanation, called: Callable[[WorkloadKey], st
         amounts = (lack.asked, lack.free, lack.borrowable, lack.missing, lack.most)
         holders = [f"{one.name} ({text(lack.resource, one.units)})" for one in lack.holders]
         holders += [f"{lack.other_holders} others"] if lack.other_holders else []
-        verdict = f"{lack.verdict}: {lack.note}" if lack.note else lack.verdict
+        verdict = f"{lack.verdict}: {words.note(lack.note)}" if lack.note else lack.verdict
         table.add_row(
             lack.pod_set, lack.resource, lack.flavor, *(text(lack.resource, units) for units in amounts),
             escape(verdict), escape("\n".join(holders)),

@@ -189,6 +189,15 @@ def test_rejected_deactivates_it_and_names_every_check_that_did() -> None:
     assert evicted.evictions == (("Deactivated", "AdmissionCheck", 1),)
 
 
+def test_one_that_is_preempted_while_it_is_being_deactivated_can_be_activated_again() -> None:
+    bench = Bench((CheckRule("a"),))
+    refused = bench.step(holding(state("a", "Rejected"), admitted=True))
+    left = transitions.requeue_after_stop(transitions.preempt(refused, "InClusterQueue", "", 1000.0), 1001.0)
+    forgiven = bench.step(replace(left, active=False))
+    assert "DeactivationTarget" not in forgiven.conditions
+    assert bench.look(replace(forgiven, active=False)) == NOTHING
+
+
 @pytest.mark.parametrize("policy", ["Hold", "HoldAndDrain"])
 def test_a_queue_that_stops_takes_back_what_has_not_started(policy: str) -> None:
     after = Bench((CheckRule("a"),), stop_policy=policy).step(holding(state("a", "Pending")))
