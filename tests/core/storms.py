@@ -7,10 +7,11 @@ from typing import Any
 from admission.model.configuration import DEFAULTS, Configuration
 from admission.model.kinds import Ref
 from admission.state import State
-from admission.world.faults import REQUEST_TIMEOUT, Faults
+from admission.world.faults import Faults
 from admission.world.laws import QuotaLaw, StartLaw, at_rest, negative_usage
 from admission.world.objects import holds, ref_of
 from admission.world.product import Machine
+from admission.world.weather import REQUEST_TIMEOUT
 from admission.world.world import World
 
 KUEUE = "kueue.x-k8s.io/v1beta2"
