@@ -22,7 +22,7 @@ def reconcile_workload(view: View, workload: Workload, now: float) -> Wishes:
     if workload.deleting:
         return NOTHING
     if not workload.active:
-        return _deactivated(workload, now)
+        return _deactivated(view, workload, now)
     if workload.is_true(names.DEACTIVATION_TARGET):
         return Wishes(effects=(Patch(workload.ref, {"spec": {"active": False}}),))
     moved = _follow_priority_class(view, workload)
@@ -105,10 +105,12 @@ def drop_finalizer(workload: Workload) -> tuple[Patch, ...]:
     return (Patch(workload.ref, {"metadata": {"finalizers": kept}}, resource_version=workload.resource_version),)
 
 
-def _deactivated(workload: Workload, now: float) -> Wishes:
+def _deactivated(view: View, workload: Workload, now: float) -> Wishes:
     if workload.evicted:
         after = _forgiven(workload)
-        return NOTHING if after == workload else Wishes(after)
+        if after != workload:
+            return Wishes(after)
+        return NOTHING if workload.reserved else _show_checks(view, workload, now)
     target = workload.conditions.get(names.DEACTIVATION_TARGET)
     cause, why = (target.reason, f" due to {target.message}") if target is not None and target.true else ("", "")
     message = f"The workload is deactivated{why}"

@@ -189,6 +189,13 @@ def test_rejected_deactivates_it_and_names_every_check_that_did() -> None:
     assert evicted.evictions == (("Deactivated", "AdmissionCheck", 1),)
 
 
+def test_one_that_was_deactivated_keeps_only_the_checks_that_hold_for_every_flavor() -> None:
+    bench = Bench((CheckRule("audit", ("spot",)), CheckRule("budget")))
+    gone = replace(waiting(checks=(state("audit", "Pending"), state("budget", "Pending"))), active=False)
+    evicted = transitions.evict(gone, "Deactivated", "The workload is deactivated", bench.now)
+    assert words(bench.step(evicted)) == {"budget": "Pending"}
+
+
 def test_one_that_is_preempted_while_it_is_being_deactivated_can_be_activated_again() -> None:
     bench = Bench((CheckRule("a"),))
     refused = bench.step(holding(state("a", "Rejected"), admitted=True))
