@@ -5,6 +5,7 @@ from collections import Counter
 import pytest
 
 from admission.api.crd import SERVED
+from admission.api.defaults import with_defaults
 from tests.refusals import ROWS, Row
 from tests.refusals.memory import refusal
 
@@ -20,6 +21,9 @@ def test_there_is_a_row_for_every_rule() -> None:
 @pytest.mark.parametrize("row", ROWS, ids=str)
 def test_what_keeps_the_rule_is_accepted(row: Row) -> None:
     assert refusal(row.accepted) == ("", [])
+    kind = row.accepted.new["kind"]
+    if kind in SERVED:
+        SERVED[kind].model.model_validate(with_defaults(kind, row.accepted.new))
 
 
 @pytest.mark.parametrize("row", ROWS, ids=str)
