@@ -182,9 +182,7 @@ def scanned(estate: Estate, nomination: Nomination) -> Scanned | None:
     queue, waiting, tried = nomination.queue, nomination.waiting, nomination.assignment.tried
     if not tried:
         return None
-    before, stamp = waiting.scanned, nomination.stamp
-    trail = (*before.trail, before.progress) if before is not None and before.stamp == stamp else ()
-    return Scanned(tried, waiting.asks, queue.cycles, estate.tree.generation(_node(estate, queue)), stamp, trail)
+    return Scanned(tried, waiting.asks, queue.cycles, estate.tree.generation(_node(estate, queue)))
 
 
 def _node(estate: Estate, queue: Queue) -> Node:

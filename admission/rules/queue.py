@@ -33,19 +33,12 @@ class Scanned:
     asks: Asks
     cycle: int  # of the queue
     generation: int  # of the queue's quota
-    stamp: tuple[int, int] = (-1, -1)  # the state that was judged
-    trail: tuple[Progress, ...] = ()  # where the scans before it stopped in this very state
-
-    @property
-    def circles(self) -> bool:
-        """Two pod sets can send each other round: one stops where it fits, the other then has no flavor left."""
-        return self.progress in self.trail
 
 
 class Waiting:
     """A workload in line."""
 
-    __slots__ = ("asks_seen", "hold", "key", "kin", "memo", "parked", "queue", "rank", "scanned", "workload")
+    __slots__ = ("asks_seen", "hold", "key", "kin", "looks", "memo", "parked", "queue", "rank", "scanned", "workload")
 
     def __init__(self, workload: Workload, queue: str, rank: Rank) -> None:
         self.workload = workload
@@ -57,6 +50,7 @@ class Waiting:
         self.hold: Hold | None = None  # the last answer
         self.scanned: Scanned | None = None  # untried flavors are left
         self.memo: Any = None  # of the nomination: its last result and what it rested on
+        self.looks: tuple[object, list[Progress]] | None = None  # a state, and where scans began in it
         self.asks_seen: Asks | None = None
 
     @property
@@ -84,7 +78,17 @@ class Waiting:
         return self.asks_seen
 
     def forget(self) -> None:
-        self.asks_seen = self.memo = None
+        self.asks_seen = self.memo = self.looks = None
+
+    def saw(self, state: object, start: Progress, then: Progress) -> bool:
+        """A scan from `start` would go on from `then`: whether that has not been tried yet in this state.
+
+        Pod sets can send each other round: one stops where it fits, the other then has no flavor left.
+        """
+        if self.looks is None or self.looks[0] != state:
+            self.looks = (state, [])
+        self.looks[1].append(start)
+        return then not in self.looks[1]
 
 
 class Group:

@@ -12,6 +12,7 @@ from admission.model.names import WorkloadKey
 from admission.rules import cycle
 from admission.rules.cycle import Verdict, play
 from admission.rules.estate import Estate
+from admission.rules.flavors import NOTHING_TRIED
 from admission.rules.holders import Holder
 from admission.rules.nomination import nominate, scanned
 from admission.rules.queue import Queue
@@ -129,15 +130,16 @@ class Rounds:
         # Others of the cycle were in the way of a skipped head, not its flavor. Kueue goes on with the next flavor.
         passed = step in (cycle.SKIPPED, cycle.BLOCKED)
         anew = step == cycle.BLOCKED or (passed and not self._skipped_go_on)
-        fresh = waiting.scanned is None
+        start = NOTHING_TRIED if waiting.scanned is None else waiting.scanned.progress
         waiting.scanned = None if anew else scanned(self._estate, nomination)
+        then = NOTHING_TRIED if waiting.scanned is None else waiting.scanned.progress
         if step == cycle.BLOCKED:
             self._estate.blocked[queue.name] = None
         stays = passed or waiting.scanned is not None or (queue.strict and step != cycle.REFUSED)
         if stays:
-            waiting.memo = nomination if fresh or not passed else None
+            waiting.memo = None if start else nomination
             self._answer(verdict, parked=False)
-            return waiting.scanned is not None and not waiting.scanned.circles
+            return waiting.saw(nomination.stamp, start, then)
         self._answer(verdict, parked=True)
         if not queue.strict and step != cycle.REFUSED and waiting.hold is not None and self._kin_fail_alike:
             queue.fail(waiting, waiting.hold)

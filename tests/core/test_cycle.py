@@ -249,3 +249,14 @@ def test_a_skipped_head_goes_on_with_the_next_flavor(lab: Lab) -> None:
     lab.submit("big", "b", cpu="3")
     assert admitted(lab.run()) == ["winner", "big", "skipped"]
     assert lab.flavor_of("big") == {"cpu": "second"}
+
+
+def test_a_blocking_head_that_was_skipped_comes_back_to_its_first_flavor(lab: Lab) -> None:
+    lab.queue("lender", {"one": {"cpu": "2"}, "two": {"cpu": "0"}}, cohort="co")
+    lab.queue("a", {"one": {"cpu": "0"}, "two": {"cpu": "0"}}, cohort="co")
+    lab.queue("b", {"one": {"cpu": "2"}, "two": {"cpu": "0"}}, cohort="co", strict_fifo=True, preemption=RECLAIM_ANY)
+    lab.submit("winner", "a", cpu="3", priority=9)
+    lab.submit("skipped", "b", cpu="3", priority=1)
+    run = lab.run()
+    assert admitted(run) == ["winner"]
+    assert "flavor one" in lab.why("skipped")[1]
