@@ -69,7 +69,7 @@ def _moments(view: View) -> Iterator[Difference]:
         return
     if bool(peer.answer) != bool(ours.answer):
         yield Difference(("answer",), peer.answer, ours.answer)
-    if peer.restless != ours.restless:
+    if bool(peer.restless) != bool(ours.restless):
         yield Difference(("restless",), peer.restless, ours.restless)
     yield from differences((), peer.shows, ours.shows)
 

@@ -7,6 +7,7 @@ takes longer, and so does the guess.
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, cast
@@ -50,6 +51,7 @@ class LiveStage:
         self._settling = settling
         self._objects: dict[str, dict[Ref, Manifest]] = {kind: {} for kind in WATCHED}
         self._changed = time.monotonic()
+        self._changes = Counter[str]()  # since somebody began to wait for rest
         self._owner = _Owner(self._objects)
 
     # hearing
@@ -58,6 +60,7 @@ class LiveStage:
         """An object of this scenario, in the names of the cluster; None: it is gone."""
         self._changed = time.monotonic()
         own = self._names.file_ref(ref)
+        self._changes[str(own)] += 1
         if manifest is None:
             self._objects[ref.kind].pop(own, None)
         else:
@@ -72,6 +75,7 @@ class LiveStage:
 
     async def rest(self) -> bool:
         began = self._pulse.beats
+        self._changes.clear()
         while self._pulse.beats - began < RESTLESS_BEATS:
             calm = time.monotonic() - self._changed
             enough = WAITING if self._settling and self._somebody_waits() else CALM
@@ -79,6 +83,11 @@ class LiveStage:
                 return True
             await asyncio.sleep(max(0.1, min(0.5, enough - calm)))
         return False
+
+    @property
+    def stirs(self) -> str:
+        """What changed most while rest was waited for."""
+        return ", ".join(f"{name} ({count})" for name, count in self._changes.most_common(3))
 
     def _somebody_waits(self) -> bool:
         return any(_waits(one) for one in self._objects["Workload"].values())

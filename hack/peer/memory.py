@@ -49,6 +49,10 @@ class MemoryStage:
             return False
         return True
 
+    @property
+    def stirs(self) -> str:
+        return "something, always"
+
     def objects(self, kind: str) -> Iterable[Mapping[str, Any]]:
         return self.world.api.scan(kind)
 

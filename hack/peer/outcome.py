@@ -21,7 +21,7 @@ class Moment:
     released: str
     what: Mapping[str, Any]  # the event as it happened, `pick` resolved; {} where it could not happen
     answer: str  # "" if accepted; else how the request was refused
-    restless: bool
+    restless: str  # what kept changing, if it did not come to rest
     shows: Snapshot
 
     def as_json(self) -> dict[str, Any]:

@@ -35,6 +35,11 @@ class Stage(Protocol):
     def objects(self, kind: str) -> Iterable[Manifest]: ...
 
     @property
+    def stirs(self) -> str:
+        """What kept it from coming to rest."""
+        ...
+
+    @property
     def now(self) -> str:
         """As Kubernetes writes times."""
         ...
@@ -76,13 +81,13 @@ class _Run:
             answer = await self.stage.release(held[0])
             if not await self._look(index, held[0], {"op": "job-stopped", "ref": held[0]}, answer):
                 return False
-        self.outcome.moments[-1].restless = True
+        self.outcome.moments[-1].restless = "evictions without end"
         return False
 
     async def _look(self, index: int, released: str, what: Mapping[str, Any], answer: str) -> bool:
         at_rest = await self.stage.rest()
         shows = snapshot({kind: list(self.stage.objects(kind)) for kind in KINDS})
-        self.outcome.moments.append(Moment(index, released, what, answer, not at_rest, shows))
+        self.outcome.moments.append(Moment(index, released, what, answer, "" if at_rest else self.stage.stirs, shows))
         return at_rest
 
     def _resolved(self, event: Event) -> dict[str, Any]:

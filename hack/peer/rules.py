@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from admission.model import amounts
 from hack.peer.outcome import Moment, Outcome
 from hack.peer.scenario import Scenario
 
@@ -111,42 +112,177 @@ def _stopped_local(view: View, queue: str) -> bool:
     return False
 
 
+def _in_flight(view: View, found: Difference) -> bool:
+    """The peer shows one less than wait there: it wrote while the scheduler had that one in its hands."""
+    if found.path[0] != "localQueues" or found.path[2:] != ("pending",) or view.peer_moment is None:
+        return False
+    namespace, _, local = found.path[1].partition("/")
+    waiting = sum(
+        _waits(shown)
+        for name, shown in view.peer_moment.shows["workloads"].items()
+        if name.partition("/")[0] == namespace
+        and view.scenario.manifest(f"Workload/{name}")["spec"]["queueName"] == local
+    )
+    return bool(found.ours == waiting and found.peer == waiting - 1)
+
+
+def _waits(shown: dict[str, Any]) -> bool:
+    return bool(shown["active"]) and not _is_true(shown, "QuotaReserved") and not _is_true(shown, "Finished")
+
+
 def _says_inactive(view: View, found: Difference) -> bool:
-    """Who waits in a stopped queue: ours says so; the peer still gives the reason of before."""
+    """Both say that it waits. Its queue is or was stopped, and one gives that as the reason, the other its last one."""
     if found.path[0] != "workloads" or found.path[2:] != ("conditions", "QuotaReserved"):
         return False
-    moment = view.our_moment
-    if moment is None or found.ours != ("False", "Inadmissible") or found.peer not in (None, ("False", "Pending")):
+    reasons = {None, ("False", "Pending"), ("False", "Inadmissible")}
+    if found.ours not in reasons or found.peer not in reasons:
         return False
-    queue = moment.shows["clusterQueues"].get(view.queue_of(found.path[1]), {})
-    return not _is_true(queue, "Active")
+    namespace = found.path[1].partition("/")[0]
+    local = view.scenario.manifest(f"Workload/{found.path[1]}")["spec"]["queueName"]
+    queues = (("clusterQueues", view.queue_of(found.path[1])), ("localQueues", f"{namespace}/{local}"))
+    moments = view.peer.moments[: view.place + 1]
+    return any(
+        name in moment.shows[kind] and not _is_true(moment.shows[kind][name], "Active")
+        for moment in moments
+        for kind, name in queues
+    )
+
+
+def _kin_is_told(view: View, found: Difference) -> bool:
+    """A newcomer that asks for the same as one set aside in its queue: the peer says nothing of it, ours says why."""
+    if found.path[0] != "workloads" or found.path[2:] != ("conditions", "QuotaReserved") or view.peer_moment is None:
+        return False
+    if found.peer is not None or found.ours != ("False", "Pending"):
+        return False
+    mine, shown = found.path[1], view.peer_moment.shows["workloads"]
+    return any(
+        name != mine
+        and _is_waiting(one)
+        and one["priority"] == shown[mine]["priority"]
+        and view.queue_of(name) == view.queue_of(mine)
+        and _pod_sets(view, name) == _pod_sets(view, mine)
+        for name, one in shown.items()
+    )
+
+
+def _pod_sets(view: View, workload: str) -> Any:
+    return view.scenario.manifest(f"Workload/{workload}")["spec"]["podSets"]
+
+
+def _is_waiting(shown: dict[str, Any]) -> bool:
+    return bool(shown["conditions"].get("QuotaReserved", ("",))[0] == "False")
 
 
 # --- of what is decided
 
 
 def _evicted_wait_for_restart(view: View, found: Difference) -> bool:
-    """A stopped queue goes on, and ours lets who was evicted by the stop compete from the start."""
-    moments = view.peer_moment, view.our_moment
-    if moments[0] is None or moments[1] is None:
+    """A stopped queue goes on, and somebody whom the stop had evicted waits in it: in ours it competes from the start,
+    in the peer a moment later."""
+    moment = view.peer_moment
+    if moment is None or found.path[0] not in ("workloads", "clusterQueues", "localQueues"):
         return False
-    said = moments[0].what.get("patch")
+    said = moment.what.get("patch")
     if not isinstance(said, dict) or said.get("spec", {}).get("stopPolicy") != "None":
         return False
-    shown: dict[str, Any] = view.before("workloads") or {}
     stopped = ("ClusterQueueStopped", "LocalQueueStopped")
+    shown: dict[str, Any] = view.before("workloads") or {}
+    requeued = [one["conditions"].get("Requeued", ("", "")) for one in shown.values()]
+    return any(one[0] == "False" and one[1] in stopped for one in requeued)
+
+
+def _taken_back(view: View, found: Difference) -> bool:
+    """Somebody who was preempted gave its quota back at this moment, and in the peer has it again; in ours another
+    has it, who waited for just that."""
+    peer, ours = view.peer_moment, view.our_moment
+    if peer is None or ours is None or not peer.released:
+        return False
+    name = peer.released.partition("/")[2]
+    back, here = peer.shows["workloads"].get(name, {}), ours.shows["workloads"].get(name, {})
+    if not _is_true(back, "QuotaReserved") or _is_true(here, "QuotaReserved"):
+        return False
+    before: dict[str, Any] = view.before("workloads") or {}
+    if before[name]["conditions"].get("Evicted", ("", ""))[1] != "Preempted":
+        return False
     return any(
-        one["conditions"].get("Requeued", ("", ""))[0] == "False"
-        and one["conditions"]["Requeued"][1] in stopped
-        and _is_true(moments[1].shows["workloads"].get(name, {}), "QuotaReserved")
-        and not _is_true(moments[0].shows["workloads"].get(name, {}), "QuotaReserved")
-        for name, one in shown.items()
+        "Pending the preemption of" in one["conditions"].get("QuotaReserved", ("", "", ""))[2]
+        and _has_got(ours.shows["workloads"].get(who, {}), one)
+        for who, one in before.items()
     )
 
 
+def _has_got(after: dict[str, Any], before: dict[str, Any]) -> bool:
+    """It holds quota now, or did in between."""
+    return _is_true(after, "QuotaReserved") or after.get("evictions") != before.get("evictions")
+
+
+def _before_the_victims_left(view: View, found: Difference) -> bool:
+    """In the peer more is reserved than there is, because victims have not left yet; in ours somebody waits for it."""
+    peer, ours = view.peer_moment, view.our_moment
+    if peer is None or ours is None or not _overdrawn(view, peer):
+        return False
+    leaving = [one for one in peer.shows["workloads"].values() if _is_true(one, "Evicted")]
+    return any(_is_true(one, "QuotaReserved") for one in leaving) and any(
+        _is_true(one, "QuotaReserved") and not _is_true(ours.shows["workloads"].get(name, {}), "QuotaReserved")
+        for name, one in peer.shows["workloads"].items()
+    )
+
+
+def _overdrawn(view: View, moment: Moment) -> bool:
+    """Whether all queues and cohorts of the scenario together reserve more of something than they have. Queues of
+    other trees, and quota edits since, are not told apart: they make it less likely to be seen, not more."""
+    there: dict[str, int] = {}
+    for one in view.scenario.objects:
+        if one["kind"] in ("ClusterQueue", "Cohort"):
+            for group in (one.get("spec") or {}).get("resourceGroups") or ():
+                for flavor in group["flavors"]:
+                    for quota in flavor["resources"]:
+                        key = f"{flavor['name']}/{quota['name']}"
+                        there[key] = there.get(key, 0) + amounts.amount(quota["name"], quota["nominalQuota"])
+    held: dict[str, int] = {}
+    for shown in moment.shows["clusterQueues"].values():
+        for key, (total, _) in shown["reservation"].items():
+            held[key] = held.get(key, 0) + total
+    return any(units > there.get(key, 0) for key, units in held.items())
+
+
+def _scans_in_circles(view: View, found: Difference) -> bool:
+    """The peer writes again and again why one workload with several pod sets waits; ours shows it waiting, too."""
+    moment = view.our_moment
+    if found.path != ("restless",) or found.ours or moment is None:
+        return False
+    name = str(found.peer).partition(" ")[0].removeprefix("Workload/")
+    if name not in moment.shows["workloads"] or not _is_waiting(moment.shows["workloads"][name]):
+        return False
+    return len(_pod_sets(view, name)) > 1
+
+
+def _release_from_stopped(view: View, found: Difference) -> bool:
+    """Who gives quota back is in a LocalQueue that is stopped: the peer wakes nobody then, ours does."""
+    peer, ours = view.peer_moment, view.our_moment
+    if peer is None or ours is None:
+        return False
+    name = (peer.released or str(peer.what.get("ref", ""))).partition("/")[2]
+    if f"Workload/{name}" not in {peer.released, peer.what.get("ref")}:
+        return False
+    local = view.scenario.manifest(f"Workload/{name}")["spec"]["queueName"]
+    queue = peer.shows["localQueues"].get(f"{name.partition('/')[0]}/{local}", {})
+    return queue.get("conditions", {}).get("Active", ("", ""))[1] == "Stopped" and any(
+        _is_true(one, "QuotaReserved") and not _is_true(peer.shows["workloads"].get(who, {}), "QuotaReserved")
+        for who, one in ours.shows["workloads"].items()
+    )
+
+
+# Those of decisions first: where one of them applies, what is published differs in its wake.
 RULES = (
+    Rule("evicted workloads when a stopped queue goes on", True, _evicted_wait_for_restart),
+    Rule("who had to leave", True, _taken_back),
+    Rule("room that is not free yet", True, _before_the_victims_left),
+    Rule("releases from a stopped LocalQueue", True, _release_from_stopped),
+    Rule("pod sets that send each other round", True, _scans_in_circles),
     Rule("priority of finished workloads", False, _finished_keeps_priority),
     Rule("pending count when a LocalQueue stops", False, _stale_count),
+    Rule("pending count of a LocalQueue while one is looked at", False, _in_flight),
     Rule("why a workload waits in a stopped queue", False, _says_inactive),
-    Rule("evicted workloads when a stopped queue goes on", True, _evicted_wait_for_restart),
+    Rule("newcomers that ask for what has just failed", False, _kin_is_told),
 )
