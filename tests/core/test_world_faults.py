@@ -3,6 +3,7 @@
 What breaks a law on purpose is caught by it: a law that cannot be broken says nothing.
 """
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -126,15 +127,22 @@ def test_an_overshoot_is_caught() -> None:
     assert any("allowed" in complaint for complaint in day(calm(0), 60, Generous).complaints)
 
 
-def first_broken(faults: list[Faults], machine: Any = State) -> list[str]:
-    """Complaints of the first of these days that has some: no quota is edited that could excuse anything."""
-    return next((found for f in faults if (found := day(f, 60, machine, quotas_change=False).complaints)), [])
+def first_broken(faults: Iterable[Faults], machine: Any = State, about: str = "") -> list[str]:
+    """Complaints of the first of these days that has such a one: no quota is edited that could excuse anything.
+
+    A planted fault shows only when the weather hits it, so that a few days are tried.
+    """
+    for one in faults:
+        found = day(one, 60, machine, quotas_change=False).complaints
+        if any(about in complaint for complaint in found):
+            return found
+    return []
 
 
 def test_a_double_admission_is_caught() -> None:
     """Replies get lost and watches lag; nothing else goes wrong."""
-    days = [replace(calm(seed), lost_reply=0.2, late_watch=0.6) for seed in (10, 13, 17)]
-    assert any("allowed" in complaint for complaint in first_broken(days, Careless))
+    days = (replace(calm(seed), lost_reply=0.2, late_watch=0.6) for seed in range(33, 63))
+    assert first_broken(days, Careless, "allowed")
 
 
 def test_an_eviction_that_was_never_written_is_caught() -> None:
@@ -143,9 +151,8 @@ def test_an_eviction_that_was_never_written_is_caught() -> None:
 
 def test_a_successor_that_does_not_wait_for_the_old_leaders_requests_is_caught() -> None:
     """Late requests of one that crashed land on quota that its successor has given away."""
-    played = Day(replace(calm(57), crash=0.15, takeover_wait=0.0), quotas_change=False)
-    played.play(50)
-    assert any("allowed" in complaint for complaint in played.quota_law.broken)
+    days = (replace(calm(seed), crash=0.15, takeover_wait=0.0) for seed in range(53, 83))
+    assert first_broken(days, about="allowed")
 
 
 def test_a_leader_that_slept_and_does_not_look_at_its_lease_is_caught() -> None:
