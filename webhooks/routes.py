@@ -5,6 +5,7 @@ refusal, only later and without a word.
 """
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 from aiohttp import web
@@ -32,11 +33,30 @@ class FetchingView(View, Protocol):
 
 def application(view: FetchingView) -> web.Application:
     """Everything the API server may ask for."""
-    app = web.Application(client_max_size=LARGEST_BODY)
+    app = web.Application(client_max_size=LARGEST_BODY, middlewares=[_refused_lightly])
     for hook in HOOKS:
         app.router.add_post(hook.path, _Handler(hook.path, view).post)
     conversion.add_to(app)
     return app
+
+
+@web.middleware
+async def _refused_lightly(
+    request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
+) -> web.StreamResponse:
+    """Refusals as plain responses. aiohttp keeps the last response of a connection until the next request, and an
+    exception would keep the frames that it came through, with the whole body in them."""
+    try:
+        return await handler(request)
+    except web.RequestPayloadError as error:
+        # Not packed as its head says.
+        status, text = 400, f"the body can't be unpacked: {error}\n"
+    except web.HTTPException as refusal:
+        status, text = refusal.status, refusal.text or ""
+    response = web.Response(status=status, text=text)
+    if status == 413:
+        response.force_close()  # what is still to come is not worth reading
+    return response
 
 
 class _Handler:
@@ -62,7 +82,7 @@ class _Handler:
 
     async def _answered(self, http: web.Request) -> web.Response:
         try:
-            question = review.read(await http.read())
+            question = review.read(await _body(http))
         except review.BadReview as error:
             self._unreadable.inc()
             raise web.HTTPBadRequest(text=f"{error}\n") from None
@@ -78,6 +98,22 @@ class _Handler:
         except Exception:
             log.exception("no answer found", path=self._path, operation=request.operation)
             return Answer(False, "the webhook failed on this object; its log says why", code=500)
+
+
+async def _body(http: web.Request) -> bytes:
+    """Read past aiohttp's own `read`: with that the request would keep the body, and its connection the request."""
+    _fits(http.content_length or 0)
+    chunks, size = [], 0
+    async for chunk in http.content.iter_any():
+        size += len(chunk)
+        _fits(size)
+        chunks.append(chunk)
+    return b"".join(chunks)
+
+
+def _fits(size: int) -> None:
+    if size > LARGEST_BODY:
+        raise web.HTTPRequestEntityTooLarge(max_size=LARGEST_BODY, actual_size=size)
 
 
 async def ask(path: str, request: Request, view: FetchingView) -> Answer:

@@ -79,6 +79,7 @@ DEEP = envelope(JOB).replace(b'"parallelism": 1', b'"x": ' + b"[" * 200_000 + b"
         pytest.param(envelope(JOB, operation="PATCH"), JSON, {400}, id="an unknown operation"),
         pytest.param(envelope(JOB).replace(b"u-1", b""), JSON, {400}, id="no uid"),
         pytest.param(envelope(JOB), {"Content-Type": "text/yaml"}, {415}, id="the wrong content type"),
+        pytest.param(envelope(JOB), {**JSON, "Content-Encoding": "gzip"}, {400}, id="not packed as it says"),
         pytest.param(HUGE, JSON, {413}, id="nine megabytes"),
         pytest.param(DEEP, JSON, {200, 400}, id="two hundred thousand levels"),
         pytest.param(b"[" * 1_000_000, JSON, {400}, id="a million brackets"),
@@ -112,7 +113,7 @@ async def _bombard(times: int, seed: int) -> None:
     async with webhook_server() as api:
         for _ in range(times):
             path = chance.choice(HOOKS).path
-            status, body = await api.post(path, _mutilated(chance))
+            status, body = await api.post(path, mutilated(chance))
             assert status == 200 or 400 <= status < 500
             if status == 200:
                 response = json.loads(body)["response"]
@@ -178,7 +179,7 @@ SEEDS: tuple[dict[str, Any], ...] = (
 )
 
 
-def _mutilated(chance: random.Random) -> bytes:
+def mutilated(chance: random.Random) -> bytes:
     """A review in which a few places hold something else, or whose bytes are cut or flipped."""
     new, old = (deepcopy(chance.choice(SEEDS)) for _ in range(2))
     for target in (new, old):

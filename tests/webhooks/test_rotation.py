@@ -152,10 +152,12 @@ async def test_rotation_of_the_authority_under_load_loses_no_review() -> None:
         for replica in replicas:
             await replica.step()
         async with webhook_server(serving=servings[0]) as one, webhook_server(serving=servings[1]) as two:
-            served: list[asyncio.Queue[int]] = [asyncio.Queue(), asyncio.Queue()]
+            served: list[asyncio.Queue[int]] = [asyncio.Queue() for _ in range(4)]
             async with asyncio.timeout(60), asyncio.TaskGroup() as callers:
-                for server, count in zip((one, two), served, strict=True):
+                for server, count in zip((one, two), served, strict=False):
                     callers.create_task(_call(server, stored, count, rotated))
+                for server, count in zip((one, two), served[2:], strict=True):
+                    callers.create_task(_keep_calling(server, stored, count, rotated))
                 for _ in range(6):
                     for replica in replicas:
                         await replica.step()
@@ -176,6 +178,16 @@ async def _call(server: ApiServer, stored: Stored, served: asyncio.Queue[int], u
             session.post(server.base + "/validate-batch-v1-job", data=envelope(JOB), headers=JSON) as answer,
         ):
             served.put_nowait(answer.status)
+
+
+async def _keep_calling(server: ApiServer, stored: Stored, served: asyncio.Queue[int], until: asyncio.Event) -> None:
+    """Reviews over one connection, as API servers send most of theirs: it outlives the certificate it began with."""
+    connector = aiohttp.TCPConnector(ssl=trusting(*_bundles(stored)[0]), limit=1)
+    async with aiohttp.ClientSession(connector=connector) as session:
+        while not until.is_set():
+            url = server.base + "/validate-batch-v1-job"
+            async with session.post(url, data=envelope(JOB), headers=JSON) as answer:
+                served.put_nowait(answer.status)
 
 
 async def _more(served: list[asyncio.Queue[int]]) -> None:
