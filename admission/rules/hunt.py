@@ -18,6 +18,8 @@ from admission.tree import Node
 Plan = tuple[Assignment, tuple[Victim, ...]]
 _MODES: Final = {"noCandidates": NO_CANDIDATES, "preempt": PREEMPT, "reclaim": RECLAIM}
 
+_BY_AGE = "LowerOrNewerEqualPriority"
+
 
 class Hunt:
     """`holders`: who could be preempted; all who hold, unless said otherwise. Raises LookupError for a queue without
@@ -60,25 +62,32 @@ class Hunt:
         estate = self._estate
         usage, needs = assignment.usage, assignment.needs
         return find_victims(
-            estate.tree, estate.active, self._holders, self._waiting, usage, needs, self._now, estate.fairness
-        )
+            estate.tree, estate.active, self._holders, self._waiting, usage, needs, self._now, estate.fairness,
+            self._prospects,
+        )  # fmt: skip
 
     def _oracle(self, fr: FlavorResource, units: int) -> tuple[int, int] | None:
         if self._hopeless((fr,)):
             return None
         estate = self._estate
         possibility, height = ask_oracle(
-            estate.tree, estate.active, self._holders, self._waiting, fr, units, self._now, estate.fairness
-        )
+            estate.tree, estate.active, self._holders, self._waiting, fr, units, self._now, estate.fairness,
+            self._prospects,
+        )  # fmt: skip
         return _MODES[possibility], height
 
     def _hopeless(self, needs: tuple[FlavorResource, ...]) -> bool:
         """No holder whatsoever may be preempted to make room in `needs`, however much is asked for."""
-        if self._prospects.fruitless(needs, self._waiting.rank):
+        prospects, waiting = self._prospects, self._waiting
+        if prospects.fruitful(needs, waiting.priority):
+            return False
+        if prospects.fruitless(needs, waiting.rank):
             return True
         policy = self._spec.preemption
-        search = Search(self._node, policy, self._waiting, dict.fromkeys(needs, 1), needs, self._now)
-        if anybody(search, self._estate.active, self._holders, self._estate.fairness):
+        search = Search(self._node, policy, waiting, dict.fromkeys(needs, 1), needs, self._now)
+        if anybody(search, self._estate.active, self._holders, prospects, self._estate.fairness):
+            if _BY_AGE not in (policy.within_cluster_queue, policy.reclaim_within_cohort):
+                prospects.found_somebody(needs, waiting.priority)
             return False
-        self._prospects.found_nobody(needs, self._waiting.rank)
+        prospects.found_nobody(needs, waiting.rank)
         return True

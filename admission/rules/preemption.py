@@ -15,7 +15,8 @@ from admission.rules.fair_preemption import Fairness, fair_victims
 from admission.rules.fair_targets import candidates_by_queue
 from admission.rules.fill_back import spare
 from admission.rules.holders import Holders, Preemptor
-from admission.rules.preemption_candidates import Candidate, Candidates, Search, find_candidates
+from admission.rules.preemption_candidates import Candidate, Candidates, Search
+from admission.rules.prospects import Prospects
 from admission.tree import Tree
 from admission.tree.quota import within_nominal
 
@@ -31,15 +32,17 @@ def find_victims(
     needs: Iterable[FlavorResource],
     now: float,
     fairness: Fairness | None = None,
+    known: Prospects | None = None,
 ) -> tuple[Victim, ...]:
     """Who has to leave so that `requests` fit into the preemptor's queue; () when nobody can help.
 
     `queues`: the active ones; holders of others are left alone. `needs`: the part of `requests` that does not fit
     without preemption. A request of zero neither needs nor blocks anything. `fairness`: fair sharing is on.
+    `known`: what other searches have shown in this very state.
     """
     return tuple(
         Victim(candidate.holder.key, candidate.reason)
-        for candidate in _search(tree, queues, holders, preemptor, requests, needs, now, fairness)
+        for candidate in _search(tree, queues, holders, preemptor, requests, needs, now, fairness, known)
     )
 
 
@@ -52,6 +55,7 @@ def ask_oracle(
     units: int,
     now: float,
     fairness: Fairness | None = None,
+    known: Prospects | None = None,
 ) -> tuple[Possibility, int]:
     """What preemption could do for one flavor and resource, and how high the preemptor would then borrow.
 
@@ -60,21 +64,26 @@ def ask_oracle(
     node = tree.queue(preemptor.queue)
     if node is None:
         raise KeyError(f"ClusterQueue {preemptor.queue!r} of workload {preemptor.key!r} is not in the tree")
-    victims = _search(tree, queues, holders, preemptor, {fr: units}, (fr,), now, fairness)
+    victims = _search(tree, queues, holders, preemptor, {fr: units}, (fr,), now, fairness, known)
+    if not victims:
+        height, _ = tree.find_height(node, fr, units)
+        return "noCandidates", height
     with tree.trial(removed=[(victim.node, victim.holder.usage) for victim in victims]):
         height, _ = tree.find_height(node, fr, units)
-    if not victims:
-        return "noCandidates", height
     return ("preempt" if any(victim.node is node for victim in victims) else "reclaim"), height
 
 
 def anybody(
-    search: Search, queues: Mapping[str, ClusterQueue], holders: Holders, fairness: Fairness | None = None
+    search: Search,
+    queues: Mapping[str, ClusterQueue],
+    holders: Holders,
+    known: Prospects,
+    fairness: Fairness | None = None,
 ) -> bool:
     """Whether there is any candidate at all."""
     if fairness is not None:
         return bool(candidates_by_queue(search, queues, holders))
-    return bool(find_candidates(search, queues, holders).ordered)
+    return bool(known.of(search, queues, holders).candidates.ordered)
 
 
 def _search(
@@ -86,6 +95,7 @@ def _search(
     needs: Iterable[FlavorResource],
     now: float,
     fairness: Fairness | None,
+    known: Prospects | None,
 ) -> list[Candidate]:
     node, queue = tree.queue(preemptor.queue), queues.get(preemptor.queue)
     if node is None or queue is None:
@@ -98,12 +108,15 @@ def _search(
     search = Search(node, queue.preemption, preemptor, requests, missing, now)
     if fairness is not None:
         return fair_victims(tree, search, queues, holders, fairness)
-    candidates = find_candidates(search, queues, holders)
-    if candidates.ordered:
-        for may_borrow in _attempts(search, candidates):
-            victims = _attempt(tree, search, candidates.ordered, may_borrow)
-            if victims:
-                return victims
+    prospect = (known or Prospects()).of(search, queues, holders)
+    if prospect.hopeless(requests):
+        return []
+    candidates = prospect.candidates
+    for may_borrow in _attempts(search, candidates):
+        victims = _attempt(tree, search, candidates.ordered, may_borrow)
+        if victims:
+            return victims
+    prospect.was_vain(requests)
     return []
 
 

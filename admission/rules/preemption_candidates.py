@@ -65,6 +65,19 @@ def find_candidates(search: Search, queues: Mapping[str, ClusterQueue], holders:
     return Candidates(ordered, bool(hierarchical or reclaimed), bool(hierarchical), owner)
 
 
+def footing(search: Search, holders: Holders) -> tuple[object, ...]:
+    """Whatever, beside the state of the tree, decides who is a candidate and in which order: searches of one queue for
+    the same `needs` on the same footing find the same candidates, however much they ask for."""
+    policy, preemptor = search.policy, search.preemptor
+    own = list(_in_own_queue(search, holders))
+    # Of equals in its own queue those younger than it are candidates: so many, so they are the same ones.
+    younger: float = sum([candidate.holder.priority == preemptor.priority for candidate in own])
+    if policy.reclaim_within_cohort == "LowerOrNewerEqualPriority":
+        younger = preemptor.queue_time
+    advantages = [advantage for _, _, advantage in _upwards(search)]
+    return preemptor.priority, younger, _may_become_owner(search, own), *advantages
+
+
 def _may_become_owner(search: Search, own: list[Candidate]) -> bool:
     """Whether an attempt without borrowing can succeed: even with all candidates of its own queue gone the request
     must stay within the nominal quota. Without borrowWithinCohort the queue must be below that quota to begin with."""
@@ -87,7 +100,15 @@ def order_of(holder: Holder, now: float) -> tuple[int, float, str, str]:
 
 
 def _overusing_queues(search: Search) -> Iterator[tuple[Node, Node, bool]]:
-    """(queue, lowest common cohort, whether the preemptor has the advantage there), upwards.
+    """(queue, lowest common cohort, whether the preemptor has the advantage there), upwards."""
+    for cohort, done, advantage in _upwards(search):
+        for queue in _overusers(cohort, done, search.needs):
+            if queue is not search.node:
+                yield queue, cohort, advantage
+
+
+def _upwards(search: Search) -> Iterator[tuple[Node, Node | None, bool]]:
+    """(cohort above the preemptor, the child cohort that it came through, whether the preemptor has the advantage).
 
     The advantage: some subtree below holds the preemptor's requests within its own quota.
     """
@@ -96,9 +117,7 @@ def _overusing_queues(search: Search) -> Iterator[tuple[Node, Node, bool]]:
     done: Node | None = None
     cohort = node.parent
     while cohort is not None:
-        for queue in _overusers(cohort, done, search.needs):
-            if queue is not node:
-                yield queue, cohort, advantage
+        yield cohort, done, advantage
         fits, remaining = _fit_in_own_quota(cohort, remaining)
         advantage = advantage or fits
         done = cohort
