@@ -11,13 +11,13 @@ from functools import partial
 from admission.model.configuration import FINAL_SHARE, INITIAL_SHARE, Configuration
 from admission.model.names import IN_COHORT_RECLAMATION, WorkloadKey
 from admission.model.queues import ClusterQueue
-from admission.rules.fair_targets import Targets, candidates_by_queue
+from admission.rules.fair_targets import Targets, borrowers, candidates_by_queue
 from admission.rules.fill_back import spare
 from admission.rules.holders import Holders
-from admission.rules.preemption_candidates import Candidate, Search
+from admission.rules.preemption_candidates import Candidate, Search, allowed
 from admission.tree import Node, Tree
 from admission.tree.quota import available, within_nominal
-from admission.tree.shares import Share, share
+from admission.tree.shares import Share, Units, passed_on, share
 
 # Victim -> for whom it has left, and the state of quotas (`surveyed`) at that time.
 Yielded = Mapping[WorkloadKey, Mapping[WorkloadKey, int]]
@@ -35,6 +35,15 @@ class Fairness:
     strategies: tuple[str, ...] = (FINAL_SHARE, INITIAL_SHARE)
     owner_first: bool = True
     yielded: Yielded = field(default_factory=dict)
+    _known: dict[int, dict[Node, Share]] = field(default_factory=dict)
+
+    def shares_at(self, version: int) -> dict[Node, Share]:
+        """What was read in this state of a tree; the reader adds to it. Only the last state asked for is kept."""
+        known = self._known.get(version)
+        if known is None:
+            self._known.clear()
+            known = self._known[version] = {}
+        return known
 
     def has_yielded(self, search: Search, candidate: Candidate) -> bool:
         """Already, to this preemptor, under these quotas; and it is back, not still on its way out."""
@@ -59,6 +68,8 @@ def fair_victims(
     tree: Tree, search: Search, queues: Mapping[str, ClusterQueue], holders: Holders, fairness: Fairness
 ) -> list[Candidate]:
     """Who has to leave, in Kueue's order; [] when nobody can help."""
+    if _nobody_gives_way(search, queues, holders, fairness):
+        return []
     candidates = candidates_by_queue(search, queues, holders)
     if not candidates:
         return []
@@ -72,6 +83,37 @@ def fair_victims(
         return spare(tree, hunt.removed, partial(_fits, search)) if found else []
     finally:
         tree.undo(mark)
+
+
+def _nobody_gives_way(search: Search, queues: Mapping[str, ClusterQueue], holders: Holders, fairness: Fairness) -> bool:
+    """Whether not even a first victim can be found: shares, which are few, say so before anybody looks at holders."""
+    node, policy = search.node, search.policy
+    if policy.within_cluster_queue != "Never" and any(
+        allowed(policy.within_cluster_queue, search.preemptor, holder) for holder in holders.of(node.name)
+    ):
+        return False
+    if policy.reclaim_within_cohort == "Never":
+        return True
+    more: Units = search.requests
+    if fairness.owner_first and not any(
+        node.usage.get(fr, 0) + more[fr] > node.subtree.get(fr, 0) for fr in search.needs
+    ):
+        return False
+    mine: dict[Node, Share] = {}  # by the cohort above
+    while node.parent is not None:
+        mine[node.parent] = share(node, more)
+        more, node = passed_on(node, more), node.parent
+    known = fairness.shares_at(node.version)
+    for queue in borrowers(search):
+        side = queue
+        while side.parent is not None and side.parent not in mine:
+            side = side.parent
+        theirs = known.get(side)
+        if theirs is None:
+            theirs = known[side] = share(side)
+        if side.parent is not None and queue.name in queues and mine[side.parent] <= theirs:
+            return False
+    return True
 
 
 class _Hunt:
@@ -110,21 +152,16 @@ class _Hunt:
         of_all = owner and within_nominal(search.node, search.requests)
         mine, theirs = _almost_common(search.node, queue)
         new, old = share(mine), share(theirs)
+        never = not owner and (new > old or (self._first == INITIAL_SHARE and new == old))  # whoever leaves
         while (candidate := targets.pop(queue)) is not None:
             if not of_all and self._fairness.has_yielded(search, candidate):
                 continue
             if owner:
                 return candidate._replace(reason=IN_COHORT_RECLAMATION)
-            if self._gives_way(candidate, theirs, new, old):
+            if not never and (self._first == INITIAL_SHARE or new <= share(theirs, _without(candidate, theirs))):
                 return candidate
             self.refused.setdefault(queue, []).append(candidate)
         return None
-
-    def _gives_way(self, candidate: Candidate, theirs: Node, new: Share, old: Share) -> bool:
-        if self._first == INITIAL_SHARE:
-            return new < old
-        with self._tree.trial(removed=[(candidate.node, candidate.holder.usage)]):
-            return new <= share(theirs)
 
     def _remove(self, targets: Targets, victim: Candidate) -> bool:
         """Whether that makes enough room."""
@@ -137,6 +174,16 @@ class _Hunt:
 def _fits(search: Search) -> bool:
     """The requests are counted already: they fit if nothing is overdrawn."""
     return all(available(search.node, fr) >= 0 for fr in search.requests)
+
+
+def _without(candidate: Candidate, side: Node) -> Units:
+    """What the leaving of the candidate changes at `side`, somewhere above its queue."""
+    units: Units = {fr: -used for fr, used in candidate.holder.usage.items()}
+    node = candidate.node
+    while node is not side and node.parent is not None:
+        units = passed_on(node, units)
+        node = node.parent
+    return units
 
 
 def _almost_common(mine: Node, theirs: Node) -> tuple[Node, Node]:

@@ -25,7 +25,7 @@ def candidates_by_queue(
     """
     found: dict[Node, list[Candidate]] = {}
     own, others = search.policy.within_cluster_queue, search.policy.reclaim_within_cohort
-    for queue in (search.node, *(_borrowers(search) if others != "Never" else ())):
+    for queue in (search.node, *(borrowers(search) if others != "Never" else ())):
         mine = queue is search.node
         policy, reason = (own, IN_CLUSTER_QUEUE) if mine else (others, IN_COHORT_FAIR_SHARING)
         if policy == "Never" or not (mine or queue.name in queues):
@@ -41,7 +41,7 @@ def candidates_by_queue(
     return found
 
 
-def _borrowers(search: Search) -> Iterator[Node]:
+def borrowers(search: Search) -> Iterator[Node]:
     """Queues other than its own that use more than they own of what is needed, below cohorts that borrow or that it
     shares with them; below others nobody is ever asked to leave."""
     path = set()
