@@ -3,8 +3,9 @@
 PY := .venv/bin/python
 PYTEST := $(PY) -m pytest
 DEMO ?= university
+SCENARIOS ?= 500
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-core test-live test-all lint cluster cluster-down kueue kueue-down demo bench-peer bench-peer-smoke budgets
+.PHONY: help setup run test test-core test-live test-all lint cluster cluster-down kueue kueue-down demo peer peer-smoke bench-peer bench-peer-smoke budgets
 
 help: ## this page
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -63,6 +64,12 @@ kueue-down: .venv/ready ## stop it
 
 demo: .venv/ready ## the example live: cluster up, webhooks and controller, jobs held, admitted, preempted, finished
 	$(PY) -m hack.demo examples/$(DEMO)
+
+peer: .venv/ready ## made-up clusters on the real Kueue and on Lockgate: what differs at rest? (SCENARIOS=500 SEED=…)
+	$(PY) -m hack.peer --scenarios $(SCENARIOS) $(if $(SEED),--seed $(SEED))
+
+peer-smoke: .venv/ready ## the same with a few scenarios: does it work at all?
+	$(PY) -m hack.peer --smoke
 
 bench-peer: .venv/ready ## Lockgate against the real Kueue, back to back, with the mix of Kueue's benchmark
 	$(PY) -m hack.bench

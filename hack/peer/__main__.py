@@ -28,12 +28,15 @@ from hack.peer.scenario import Scenario
 from hack.peer.shrink import Finding, finding, shrink
 from hack.peer.sides import KUEUE, LOCKGATE, running
 
+SMOKE = 12  # scenarios: a minute on two idle cores, most of it the control plane
 MOST_SHRUNK = 12  # findings of one run; more of them mostly have one cause
 
 
 def main() -> int:
     """Run it; an expected failure is a message, not a traceback."""
     arguments = _parser().parse_args()
+    if arguments.smoke:
+        arguments.scenarios, arguments.seed, arguments.settings, arguments.memory = SMOKE, "smoke", "plain", True
     signal.signal(signal.SIGTERM, _interrupt)
     try:
         return run(arguments)
@@ -140,6 +143,7 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m hack.peer", description="Made-up clusters; Kueue is the judge.")
+    parser.add_argument("--smoke", action="store_true", help="a few scenarios of a fixed seed: does it work at all?")
     parser.add_argument("--scenarios", type=int, default=500, metavar="N", help="how many (default: %(default)s)")
     parser.add_argument("--seed", default=f"{random.SystemRandom().randrange(10**6)}", help="default: a fresh one")
     parser.add_argument(

@@ -11,11 +11,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hack.peer import rules
+from hack.peer.memory import play_in_memory
 from hack.peer.outcome import Moment, Outcome
-from hack.peer.rules import Difference, View
+from hack.peer.rules import Difference, Rule, View
 from hack.peer.scenario import Scenario
 
 ABSENT = "-"
+# Not a rule but another run of ours: what differs is gone when those set aside are woken at once at this moment.
+CROWDED = "who is woken, in a crowded cluster"
 
 
 @dataclass(slots=True)
@@ -42,16 +45,18 @@ class Verdict:
 def judge(scenario: Scenario, peer: Outcome, ours: Outcome, *, documented: bool = True) -> Verdict:
     """Compare moment by moment; `documented`: what a rule explains is no difference."""
     verdict = Verdict(scenario, peer, ours)
+    crowded: frozenset[int] = frozenset()
     for place in range(max(len(peer.moments), len(ours.moments))):
         view = View(scenario, peer, ours, place)
-        found = tuple(_moments(view))
-        told = {difference: rules.explain(view, difference) if documented else None for difference in found}
-        open_ = tuple(difference for difference, rule in told.items() if rule is None)
+        told = _told_apart(view, documented)
+        if documented and _open(told):
+            anew = play_in_memory(scenario, crowded | {place})
+            if not _open(other := _told_apart(View(scenario, peer, anew, place), documented)):
+                verdict.explained.update([CROWDED])
+                ours, told, crowded = anew, other, crowded | {place}
         verdict.explained.update({rule.name for rule in told.values() if rule is not None})
-        if open_ and any(rule is not None and rule.decides for rule in told.values()):
-            open_ = ()  # what else differs follows from the decision
-        if open_:
-            verdict.place, verdict.differences = place, open_
+        if _open(told):
+            verdict.place, verdict.differences = place, _open(told)
             return verdict
         if any(rule is not None and rule.decides for rule in told.values()):
             return verdict
@@ -59,6 +64,18 @@ def judge(scenario: Scenario, peer: Outcome, ours: Outcome, *, documented: bool 
     if peer.broken or ours.broken:
         verdict.differences = (Difference(("broken",), peer.broken, ours.broken),)
     return verdict
+
+
+def _told_apart(view: View, documented: bool) -> dict[Difference, Rule | None]:
+    """All that differs at this moment, with the rule that it is an instance of."""
+    return {difference: rules.explain(view, difference) if documented else None for difference in _moments(view)}
+
+
+def _open(told: dict[Difference, Rule | None]) -> tuple[Difference, ...]:
+    """What nothing explains. Where a decision differs, all else follows from that."""
+    if any(rule is not None and rule.decides for rule in told.values()):
+        return ()
+    return tuple(difference for difference, rule in told.items() if rule is None)
 
 
 def _moments(view: View) -> Iterator[Difference]:

@@ -33,7 +33,7 @@ from hack.peer.scenario import Manifest, Scenario
 
 WATCHED = ("Workload", "ClusterQueue", "LocalQueue", "Cohort")
 JSON_PATCH = "application/json-patch+json"
-AT_ONCE = 60  # scenarios under way
+AT_ONCE = 24  # scenarios under way: with more of them a cycle of Kueue takes so long that its order depends on it
 PATIENCE = 120.0  # seconds for an answer of the API server
 CALM = 2.0  # seconds without a change; both write statuses of queues at most a second late
 BEATS = 1  # of the pulse, from start to end

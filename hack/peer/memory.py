@@ -1,12 +1,14 @@
 """A scenario in memory: our core on the virtual clock. Quick, and the same every time."""
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from admission.model.configuration import Configuration
 from admission.model.kinds import Ref
 from admission.model.times import stamp
+from admission.rules.scheduler import Run, Scheduler
 from admission.world.answers import Answer
 from admission.world.objects import copied
 from admission.world.operators import NotPossible
@@ -21,10 +23,13 @@ BETWEEN = 10.0
 
 
 class MemoryStage:
-    """`play.Stage` on a World."""
+    """`play.Stage` on a World. `crowded`: at these moments whoever is set aside is woken at once, as in a Kueue whose
+    cycles take longer than a second."""
 
-    def __init__(self, configuration: Configuration) -> None:
+    def __init__(self, configuration: Configuration, crowded: Container[int] = ()) -> None:
         self.world = World(configuration)
+        self._crowded = crowded
+        self._rests = 0
 
     async def create(self, manifest: Manifest) -> str:
         return _refusal(self.world.api.create(manifest))
@@ -42,8 +47,10 @@ class MemoryStage:
         return self._operated(lambda: self.world.stopped(ref_of(ref)))
 
     async def rest(self) -> bool:
+        self._rests += 1
         try:
-            self.world.settle()
+            with _waking_first() if self._rests - 1 in self._crowded else nullcontext():
+                self.world.settle()
             self.world.advance(self.world.now + BETWEEN)
         except NeverAtRest:
             return False
@@ -68,9 +75,25 @@ class MemoryStage:
         return ""
 
 
-def play_in_memory(scenario: Scenario) -> Outcome:
+def play_in_memory(scenario: Scenario, crowded: Container[int] = ()) -> Outcome:
     """What our core makes of it."""
-    return asyncio.run(play(scenario, MemoryStage(core(scenario.settings))))
+    return asyncio.run(play(scenario, MemoryStage(core(scenario.settings), crowded)))
+
+
+@contextmanager
+def _waking_first() -> Iterator[None]:
+    usual = Scheduler.run
+
+    def run(self: Scheduler, now: float, budget: int, nominations: int = 2000) -> Run:
+        if not self.paused:
+            self._wake()
+        return usual(self, now, budget, nominations)
+
+    Scheduler.run = run  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        Scheduler.run = usual  # type: ignore[method-assign]
 
 
 def ref_of(name: str) -> Ref:

@@ -273,8 +273,35 @@ def _release_from_stopped(view: View, found: Difference) -> bool:
     )
 
 
+def _after_retry(view: View, found: Difference) -> bool:
+    """Somebody whom a check sent back gave its quota back at this moment."""
+    peer = view.peer_moment
+    if peer is None or not peer.released or found.path[0] not in ("workloads", "clusterQueues", "localQueues"):
+        return False
+    before: dict[str, Any] = view.before("workloads") or {}
+    left = before[peer.released.partition("/")[2]]["conditions"].get("Evicted", ("", ""))
+    return tuple(left[:2]) == ("True", "AdmissionCheck")
+
+
+def _class_is_followed(view: View, found: Difference) -> bool:
+    """Ours shows the value of its class."""
+    if found.path[0] != "workloads" or found.path[2:] != ("priority",):
+        return False
+    ref = view.scenario.manifest(f"Workload/{found.path[1]}")["spec"].get("priorityClassRef")
+    if ref is None or _is_true(view.peer_workload(found.path[1]), "Finished"):
+        return False
+    name = f"WorkloadPriorityClass/{ref['name']}"
+    value = view.scenario.manifest(name)["value"]
+    for moment in view.peer.moments[: view.place + 1]:
+        if moment.what.get("ref") == name and not moment.answer:
+            value = moment.what["patch"]["value"]
+    return bool(found.ours == value)
+
+
 # Those of decisions first: where one of them applies, what is published differs in its wake.
 RULES = (
+    Rule("a class and the priority of its workloads", True, _class_is_followed),
+    Rule("who comes back after a check's Retry", True, _after_retry),
     Rule("evicted workloads when a stopped queue goes on", True, _evicted_wait_for_restart),
     Rule("who had to leave", True, _taken_back),
     Rule("room that is not free yet", True, _before_the_victims_left),
