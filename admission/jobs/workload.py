@@ -15,15 +15,17 @@ from admission.model.kinds import KINDS
 from admission.model.workload import PodSet, Workload
 
 _LONGEST_NAME = 253  # a DNS subdomain
+_LONGEST_LABEL = 63  # the value of a label
 _HASH = 5  # hex digits that tell apart jobs of one name over time, as in Kueue
 _MOST_POD_SETS = 18
 _LABEL_VALUE = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?")
 
 
-def workload_name(kind: str, name: str, uid: str) -> str:
-    """The name of the Workload of one job. `kind` is a key of KINDS."""
+def workload_name(kind: str, name: str, uid: str, *, short: bool = False) -> str:
+    """The name of the Workload of one job. `kind` is a key of KINDS; `short`: fit for the value of a label."""
     described = KINDS[kind]
-    prefix = f"{described.kind.lower()}-{name}"[: _LONGEST_NAME - _HASH - 1]
+    longest = _LONGEST_LABEL if short else _LONGEST_NAME
+    prefix = f"{described.kind.lower()}-{name}"[: longest - _HASH - 1]
     owner = "\n".join((described.kind, described.group, name, uid))
     return f"{prefix}-{hashlib.sha1(owner.encode(), usedforsecurity=False).hexdigest()[:_HASH]}"
 
@@ -92,7 +94,7 @@ def equivalent(job: Job, workload: Workload) -> bool:
 
 def is_label_value(value: str) -> bool:
     """Whether Kubernetes takes it as the value of a label."""
-    return len(value) <= 63 and _LABEL_VALUE.fullmatch(value) is not None
+    return len(value) <= _LONGEST_LABEL and _LABEL_VALUE.fullmatch(value) is not None
 
 
 def _runs_as(asked: PodSet, kept: PodSet, counts: Mapping[str, int], admitted: bool) -> bool:

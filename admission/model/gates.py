@@ -31,7 +31,6 @@ KEPT: Mapping[str, bool] = {
     "RejectUpdatesToCQWithInvalidOnFlavors": False,
     "SchedulingEquivalenceHashing": True,
     "ShortWorkloadNames": False,
-    "UnadmittedWorkloadsExplicitStatus": False,
     "UnadmittedWorkloadsObservability": False,
     "VisibilityOnDemand": True,
     "WorkloadPriorityClassDefaulting": False,
@@ -115,13 +114,13 @@ LACKING: Mapping[str, str] = {
     "TASRespectNodeAffinityPreferred": _TOPOLOGY,
     "TASValidateWorkloadSliceSize": _TOPOLOGY,
     "TopologyAwareScheduling": _TOPOLOGY,
+    "UnadmittedWorkloadsExplicitStatus": "the condition Admitted on Workloads that never had quota",
     "ValidateRayAndSparkJobUpdates": _KINDS,
 }
 
 # A gate that is switched on by hand needs these switched on too.
 NEEDS: Mapping[str, tuple[str, ...]] = {
     "FlavorFungibilityPreserveScanProgress": ("FlavorFungibility",),
-    "UnadmittedWorkloadsExplicitStatus": ("UnadmittedWorkloadsObservability",),
 }
 
 

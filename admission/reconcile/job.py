@@ -137,7 +137,9 @@ def _without_workload(view: View, job: Job, now: float) -> Wishes:
     found = priority_of(view, job)
     if isinstance(found, EmitEvent):
         return Wishes(events=(found,))
-    ref = Ref("Workload", job.ref.namespace, workload_name(job.ref.kind, job.ref.name, job.uid))
+    short = view.configuration.gates["ShortWorkloadNames"]
+    name = workload_name(job.ref.kind, job.ref.name, job.uid, short=short)
+    ref = Ref("Workload", job.ref.namespace, name)
     event = EmitEvent(job.ref, job.uid, "Normal", "CreatedWorkload", f"Created Workload: {ref.namespace}/{ref.name}")
     return Wishes(effects=(CreateWorkload(ref, job.ref, job.uid, found.value, found.ref),), events=(event,))
 

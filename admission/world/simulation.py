@@ -195,10 +195,14 @@ class Simulation:
         priority = priority_of(self.state.objects, job)
         if isinstance(priority, EmitEvent):
             return _Shape("Job", None, priority.message)
-        composed = compose("Job", body, workload_name("Job", job.ref.name, job.uid), priority.value, priority.ref)
+        composed = compose("Job", body, self._name(job.ref, job.uid), priority.value, priority.ref)
         workload = read_workload(_accepted(api.create(composed, dry_run=True)))
         # Known to have an owner, but not which: State then leaves starting and stopping to us.
         return _Shape("Job", replace(workload, owned=True, owner=None, owner_uid=""))
+
+    def _name(self, job: Ref, uid: str) -> str:
+        short = self.state.objects.configuration.gates["ShortWorkloadNames"]
+        return workload_name("Job", job.name, uid, short=short)
 
     # --- the clock
 
@@ -288,7 +292,7 @@ class Simulation:
             return
         store = self._world.api.store
         uid = store.next_uid()
-        name = workload_name("Job", ref.name, uid) if shape.kind == "Job" else ref.name
+        name = self._name(ref, uid) if shape.kind == "Job" else ref.name
         key = names.workload_key(ref.namespace, name)
         owner = ref if shape.kind == "Job" else None
         self._refs[ref] = key

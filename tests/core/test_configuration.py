@@ -1,6 +1,7 @@
 """Kueue's Configuration: every field is understood, defaulted and judged as Kueue does, in both versions."""
 
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -270,7 +271,10 @@ REFUSED = [
     ("controller: {groupKindConcurrency: {Job.batch: many}}", "controller.groupKindConcurrency.Job.batch"),
     ("featureGates: {PartialAdmision: true}", "is not a feature gate: did you mean PartialAdmission?"),
     ("featureGates: {PartialAdmission: 'true'}", 'featureGates.PartialAdmission: "true" is not a boolean'),
-    ("featureGates: {UnadmittedWorkloadsExplicitStatus: true}", "needs UnadmittedWorkloadsObservability, which is off"),
+    (
+        "featureGates: {FlavorFungibility: false, FlavorFungibilityPreserveScanProgress: true}",
+        "featureGates.FlavorFungibilityPreserveScanProgress: needs FlavorFungibility, which is off",
+    ),
     ("featureGates: {AllAlpha: true}", "name those that are meant"),
     ("wait: 1", "wait: is not a field of a Configuration: remove it"),
 ]
@@ -337,6 +341,12 @@ class TestGates:
         for name, why in FIXED.items():
             assert good(f"featureGates: {{{name}: true}}").core == DEFAULTS
             assert f"can't be switched off: {why}" in complaints(f"featureGates: {{{name}: false}}")[0]
+
+    def test_one_that_can_be_set_either_way_is_asked_for(self) -> None:
+        root = Path(__file__).parents[2]
+        sources = [file for part in ("admission", "controller", "webhooks") for file in (root / part).rglob("*.py")]
+        text = "".join(file.read_text() for file in sources if file.name != "gates.py" or file.parent.name != "model")
+        assert [name for name in KEPT if f'"{name}"' not in text] == []
 
     def test_every_gate_is_of_one_sort(self) -> None:
         names = [*KEPT, *FIXED, *NEUTRAL, *LACKING]

@@ -300,6 +300,13 @@ def test_the_workload_has_each_variable_once_and_the_job_keeps_its_own() -> None
     assert len(env) == 3
 
 
+def test_a_short_name_fits_into_the_value_of_a_label() -> None:
+    long, short = (workload_name("Job", "x" * 200, "1", short=short) for short in (False, True))
+    assert (len(long), len(short)) == (210, 63)
+    assert long[-5:] == short[-5:]
+    assert workload_name("Job", "x", "1", short=True) == workload_name("Job", "x", "1")
+
+
 def test_the_name_tells_apart_jobs_of_one_name_over_time() -> None:
     # sha1("Job\nbatch\ntrain\nu-1"), as Kueue names it: existing Workloads are found again.
     assert workload_name("Job", "train", "u-1") == "job-train-d688a"
