@@ -9,16 +9,18 @@ from admission.readers.narrow import canonical, mapping
 
 
 def read_queue_status(value: object) -> QueueStatus:
-    """`status` of a ClusterQueue or LocalQueue."""
+    """`status` of a ClusterQueue, Cohort or LocalQueue."""
     status = mapping(value)
     return QueueStatus(read_conditions(status.get("conditions")), rest_of(status))
 
 
 # What our controller writes; another writer's fields never make us write again.
-OURS = ("flavorsReservation", "flavorsUsage", "pendingWorkloads", "reservingWorkloads", "admittedWorkloads")
+OURS = (
+    "flavorsReservation", "flavorsUsage", "pendingWorkloads", "reservingWorkloads", "admittedWorkloads", "fairSharing",
+)  # fmt: skip
 
 
 def rest_of(status: Mapping[str, Any]) -> str:
     """Canonical JSON of our fields of a status, conditions apart; "" when there is nothing."""
-    rest = {name: status[name] for name in OURS if name in status}
+    rest = {name: status[name] for name in OURS if status.get(name) is not None}
     return canonical(rest) if rest else ""

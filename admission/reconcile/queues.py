@@ -13,6 +13,7 @@ from admission.model.kinds import Ref
 from admission.model.queues import (
     AdmissionCheck,
     ClusterQueue,
+    Cohort,
     FlavorResource,
     LocalQueue,
     QueueStatus,
@@ -22,6 +23,7 @@ from admission.readers.queue_status import rest_of
 from admission.reconcile.status import conditions_json, usage_json
 from admission.reconcile.transitions import set_condition
 from admission.reconcile.view import View
+from admission.tree.shares import Share
 
 
 @dataclass(slots=True)
@@ -70,9 +72,14 @@ def _of_checks(view: View, queue: ClusterQueue) -> list[tuple[str, str]]:
 
 
 def cluster_queue_status(
-    view: View, queue: ClusterQueue, load: Load, borrowed: Mapping[FlavorResource, int], now: float
+    view: View,
+    queue: ClusterQueue,
+    load: Load,
+    borrowed: Mapping[FlavorResource, int],
+    now: float,
+    share: Share | None = None,
 ) -> tuple[QueueStatus, dict[str, Any]]:
-    """The status it should show: as remembered, and as written."""
+    """The status it should show: as remembered, and as written. `share`: None while fair sharing is off."""
     why = inactivity(view, queue)
     reason, message = why or ("Ready", "Can admit new workloads")
     conditions = set_condition(
@@ -83,6 +90,7 @@ def cluster_queue_status(
         "flavorsReservation": usage_json(quotas, load.reserved, borrowed),
         "flavorsUsage": usage_json(quotas, load.used, borrowed_of(queue, load.used)),
         **_counts(load),
+        **_fair_sharing(queue.status, None if share is None else {"weightedShare": share.status}),
     }
     return _status(conditions, rest)
 
@@ -115,6 +123,17 @@ def local_queue_status(view: View, queue: LocalQueue, load: Load, now: float) ->
         **_counts(load),
     }
     return _status(conditions, rest)
+
+
+def cohort_status(cohort: Cohort, share: Share | None) -> tuple[QueueStatus, dict[str, Any]]:
+    """As `cluster_queue_status`; a cohort has no conditions."""
+    rest = _fair_sharing(cohort.status, None if share is None else {"weightedShare": share.status})
+    return QueueStatus(cohort.status.conditions, rest_of(rest)), rest
+
+
+def _fair_sharing(before: QueueStatus, standing: dict[str, Any] | None) -> dict[str, Any]:
+    """What was written while fair sharing was on is taken away when it is off."""
+    return {"fairSharing": standing} if standing is not None or '"fairSharing"' in before.rest else {}
 
 
 def _counts(load: Load) -> dict[str, int]:

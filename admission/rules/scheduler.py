@@ -20,6 +20,7 @@ from admission.rules.nomination import look, survey
 from admission.rules.queue import Queue, Waiting
 from admission.rules.rounds import Rounds, Run
 from admission.tree import Node, Tree
+from admission.tree.shares import Share, share
 
 __all__ = ["Run", "Scheduler"]
 
@@ -399,6 +400,10 @@ class Scheduler:
             return {}
         over = {fr: units - node.subtree.get(fr, 0) for fr, units in node.usage.items()}
         return {fr: units for fr, units in over.items() if units > 0}
+
+    def share(self, node: Node | None) -> Share | None:
+        """How much a queue or cohort borrows of what it could; None while fair sharing is off."""
+        return share(node) if node is not None and self._estate.fairness is not None else None
 
     def reserving(self, queue: str) -> int:
         """How many workloads hold quota of `queue`."""

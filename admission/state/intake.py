@@ -124,11 +124,16 @@ class Intake:
                 self._judge(queue.name)
 
     def _cohort(self, name: str, value: Cohort | None) -> None:
-        old = _put(self._objects.cohorts, name, value)
+        slot = self._objects.cohorts.get(name)
+        old = slot.observed if slot is not None else None
+        if not _put_slot(self._objects.cohorts, name, value):
+            return
         if value is None:
             self._scheduler.drop_cohort(name)
-        elif old is None or replace(old, resource_version=value.resource_version) != value:
+        elif old is None or _spec(old) != _spec(value):
             self._scheduler.put_cohort(value)
+        self._queues.reshaped()
+        self._queues.touch("Cohort", name)
 
     def _cluster_queue(self, name: str, value: ClusterQueue | None) -> None:
         old = self._objects.cluster_queue(name)
@@ -224,7 +229,7 @@ def _standing(check: AdmissionCheck | None) -> tuple[str, bool] | None:
     return None if check is None else (check.controller_name, check.active is True)
 
 
-def _spec(queue: ClusterQueue | LocalQueue) -> ClusterQueue | LocalQueue:
+def _spec(queue: ClusterQueue | Cohort | LocalQueue) -> ClusterQueue | Cohort | LocalQueue:
     """The queue without what only our own status writes and bookkeeping move."""
     bare = replace(queue, status=type(queue.status)(), resource_version=0)
     return replace(bare, finalizers=()) if isinstance(bare, ClusterQueue) else bare

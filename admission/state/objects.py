@@ -34,7 +34,7 @@ class Objects:
         self.flavors: dict[str, Slot[ResourceFlavor]] = {}
         self.admission_checks: dict[str, Slot[AdmissionCheck]] = {}
         self.topologies: dict[str, Topology] = {}
-        self.cohorts: dict[str, Cohort] = {}
+        self.cohorts: dict[str, Slot[Cohort]] = {}
         self.namespaces: dict[str, Namespace] = {}
         self.workload_priority_classes: dict[str, PriorityClass] = {}
         self.pod_priority_classes: dict[str, PriorityClass] = {}

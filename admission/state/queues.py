@@ -8,11 +8,12 @@ from typing import Any
 
 from admission.model.effects import CONSEQUENCE, REPORT, Patch
 from admission.model.kinds import Ref
-from admission.model.queues import AdmissionCheck, ClusterQueue, LocalQueue, ResourceFlavor
+from admission.model.queues import AdmissionCheck, ClusterQueue, Cohort, LocalQueue, ResourceFlavor
 from admission.reconcile.queues import (
     check_finalizer,
     cluster_queue_finalizer,
     cluster_queue_status,
+    cohort_status,
     flavor_finalizer,
     inactivity,
     local_queue_status,
@@ -41,6 +42,7 @@ class Queues:
         self._timers = timers
         self._written: dict[tuple[str, str], float] = {}
         self._statuses = Allowance(STATUSES_A_SECOND, STATUSES_AT_ONCE)
+        self._reshaped = False
 
     def judge(self, name: str) -> None:
         """Tells the scheduler of a ClusterQueue and whether it may admit; statuses may follow."""
@@ -49,6 +51,7 @@ class Queues:
             self._scheduler.drop_cluster_queue(name)
         else:
             self._scheduler.put_cluster_queue(queue, inactivity(self._objects, queue) is None)
+        self.reshaped()
         self.touch("ClusterQueue", name)
         for key in self._objects.local_queues_of(name):
             self.touch("LocalQueue", key)
@@ -57,8 +60,29 @@ class Queues:
         """Its status is looked at when the next plan is made."""
         self._loads.touched[(kind, name)] = None
 
+    def reshaped(self) -> None:
+        """A quota, a weight or an edge of the tree may be another: so may every share."""
+        self._reshaped = True
+
+    def _touch_shares(self) -> None:
+        """Whatever a queue uses counts in the shares of the cohorts above it, too."""
+        if self._reshaped:
+            self._reshaped = False
+            for name in self._objects.cluster_queues:
+                self.touch("ClusterQueue", name)
+            for name in self._objects.cohorts:
+                self.touch("Cohort", name)
+        for kind, name in list(self._loads.touched):
+            node = self._scheduler.tree.queue(name) if kind == "ClusterQueue" else None
+            while node is not None and node.parent is not None:
+                node = node.parent
+                if node.declared:
+                    self.touch("Cohort", node.name)
+
     def write(self, now: float, room: int) -> bool:
         """Sends statuses and finalizers that are due, at most `room`; True if some had to be left for the next plan."""
+        if self._objects.configuration.fair_sharing is not None:
+            self._touch_shares()
         waiting = self._loads.touched
         self._loads.touched = {}
         left = 0
@@ -82,6 +106,8 @@ class Queues:
     def _slot(self, kind: str, name: str) -> Slot[Any] | None:
         if kind == "ClusterQueue":
             return self._objects.cluster_queues.get(name)
+        if kind == "Cohort":
+            return self._objects.cohorts.get(name)
         if kind == "LocalQueue":
             return self._objects.local_queues.get(name)
         if kind == "AdmissionCheck":
@@ -94,8 +120,11 @@ class Queues:
             finalizer = cluster_queue_finalizer(value, in_use=self._loads.cluster_queue(name).reserving > 0)
             if finalizer is not None:
                 return self._send(slot, finalizer, CONSEQUENCE)
-            load = self._loads.cluster_queue(name)
-            status, wire = cluster_queue_status(self._objects, value, load, self._scheduler.borrowed(name), now)
+            load, borrowed = self._loads.cluster_queue(name), self._scheduler.borrowed(name)
+            share = self._scheduler.share(self._scheduler.tree.queue(name))
+            status, wire = cluster_queue_status(self._objects, value, load, borrowed, now, share)
+        elif isinstance(value, Cohort):
+            status, wire = cohort_status(value, self._scheduler.share(self._scheduler.tree.cohort(name)))
         elif isinstance(value, LocalQueue):
             status, wire = local_queue_status(self._objects, value, self._loads.local_queue(name), now)
         elif isinstance(value, ResourceFlavor):

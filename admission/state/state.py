@@ -43,7 +43,7 @@ RETRY_FIRST, RETRY_LAST = 1.0, 60.0
 LOOKS = 2000
 # Quotas are learned from the watch alone, in its order: a queue read ahead of it would be seen beside others as they
 # were before, and a plan made from quotas that were never in force together.
-IN_ORDER = ("ClusterQueue", "LocalQueue", "ResourceFlavor", "AdmissionCheck")
+IN_ORDER = ("ClusterQueue", "Cohort", "LocalQueue", "ResourceFlavor", "AdmissionCheck")
 # So long may the news of a job come after that of its Workload; then the job is looked for.
 OWNER_AFTER = 30.0
 
@@ -337,6 +337,8 @@ class State:
                 return self.objects.workloads.get(workload_key(ref))
             case "ClusterQueue":
                 return self.objects.cluster_queues.get(ref.name)
+            case "Cohort":
+                return self.objects.cohorts.get(ref.name)
             case "LocalQueue":
                 return self.objects.local_queues.get(f"{ref.namespace}/{ref.name}")
             case "ResourceFlavor":

@@ -53,7 +53,7 @@ def _controller() -> list[Rule]:
         _may(("update",), "batch", "jobs/finalizers"),  # some clusters guard who may make a Job own something
         _may(("get", "create", "patch", "delete"), KUEUE, "workloads"),
         _may(("patch",), KUEUE, "admissionchecks", "clusterqueues", "resourceflavors"),
-        _may(("patch",), KUEUE, "clusterqueues/status", "localqueues/status", "workloads/status"),
+        _may(("patch",), KUEUE, "clusterqueues/status", "cohorts/status", "localqueues/status", "workloads/status"),
         {
             **_may(("get", "patch"), "apiregistration.k8s.io", "apiservices"),
             "resourceNames": [f"{version}.{GROUP}" for version in VERSIONS],
