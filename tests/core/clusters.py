@@ -4,7 +4,7 @@ A cluster is drawn as data (hypothesis shrinks it), built as manifests in a Worl
 Numbers are small on purpose: ties, exact fits and contention are where the faults are.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from hypothesis import strategies as st
@@ -58,14 +58,17 @@ def queue_plans(draw: st.DrawFn) -> QueuePlan:
     )
 
 
+READY = replace(DEFAULTS, wait_for_pods_ready=None)  # nobody tells of the pods of bare Workloads
+
 plans = st.builds(Plan, st.lists(queue_plans(), min_size=2, max_size=4).map(tuple), st.integers(0, 3))
 
 
 class Cluster:
-    """A World with the queues of a plan. Workloads are bare; their pods stop one second after an eviction."""
+    """A World with the queues of a plan. Workloads are bare; their pods stop one second after an eviction, and nobody
+    waits for them to get ready unless the configuration says so."""
 
     def __init__(
-        self, plan: Plan, *, pods_stop_after: float | None = 1.0, configuration: Configuration = DEFAULTS
+        self, plan: Plan, *, pods_stop_after: float | None = 1.0, configuration: Configuration = READY
     ) -> None:
         self.plan = plan
         self.world = World(configuration, pods_stop_after=pods_stop_after)
