@@ -234,6 +234,11 @@ class Queue:
                 waiting.parked = False
                 self._line_up(waiting)
 
+    @property
+    def wakeable(self) -> bool:
+        """Somebody is set aside, or would be on arrival."""
+        return bool(self._failed or self._aside)
+
     def is_parked(self, waiting: Waiting) -> bool:
         return waiting.parked or self._groups[waiting.kin].failed is not None
 

@@ -292,6 +292,10 @@ class Scheduler:
             self._queues_to_wake.update(dict.fromkeys(self.tree.queues_below(root)))
         self._to_wake = {}
 
+    def _wakeable(self, name: str) -> bool:
+        queue = self._estate.queues.get(name)
+        return queue is not None and queue.wakeable
+
     def _wake(self) -> bool:
         """Do the waking that was noted, if any was."""
         self._name_whom_to_wake()
@@ -321,6 +325,10 @@ class Scheduler:
         """
         if self.paused:
             return Run((), False)
+        # Whoever is set aside from here on was looked at after the change that is to wake the others.
+        self._name_whom_to_wake()
+        for name in [name for name in self._queues_to_wake if not self._wakeable(name)]:
+            del self._queues_to_wake[name]
         rounds = Rounds(self._estate, self._stirred, now)
         run = rounds.run(budget, nominations)
         # Who is set aside is woken last: preemptors whose victims have left, and heads that block their queue, come
@@ -379,9 +387,16 @@ class Scheduler:
 
     def parked(self, key: WorkloadKey) -> bool:
         """Waits set aside until something changes that could help it."""
-        self._wake()
         waiting = self._estate.waiting.get(key)
-        return waiting is not None and self._line(waiting.queue).is_parked(waiting)
+        if waiting is None:
+            return False
+        line = self._line(waiting.queue)
+        self._name_whom_to_wake()
+        if line.name in self._queues_to_wake and (
+            not waiting.parked or self._estate.accepts(line, waiting.workload.namespace)
+        ):
+            return False  # the next run wakes it
+        return line.is_parked(waiting)
 
     def last(self, key: WorkloadKey) -> Hold | None:
         """The last answer for a waiting workload; None before the first."""

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from hypothesis import event, given
@@ -12,6 +13,7 @@ from admission.model.decisions import Hold
 from admission.model.gates import Gates
 from admission.model.queues import Fungibility, Preemption
 from admission.model.workload import Condition
+from admission.rules.nomination import nominate
 from admission.rules.scheduler import Scheduler
 from tests.core.lab import LOWER, MUCH, NEXT, RECLAIM_ANY, Lab, admitted, preempted
 
@@ -342,3 +344,37 @@ def test_what_only_spares_work_changes_nobodys_fate(jobs: list[tuple[int, int, i
         return {name: made.flavor_of(name) for name in made.holding()}
 
     assert at_rest(True) == at_rest(False)
+
+
+# --- looking
+
+
+def test_a_question_between_a_release_and_the_next_run_changes_no_decision() -> None:
+    """The preemptor has its turn before those who are set aside are woken, whoever asks about them."""
+
+    def outcome(ask: bool) -> list[str]:
+        made = lab()
+        made.queue("q", cpu="4", preemption=LOWER)
+        made.queue("r", cpu="0", cohort="co")
+        made.runs("low", "q", priority=-1, cpu="4")
+        made.submit("parked", "q", priority=0, cpu="5")
+        made.run()
+        made.submit("hero", "q", priority=5, cpu="4")
+        made.run()
+        assert made.parked() == ["parked"]
+        made.finish("low")
+        if ask:
+            assert made.parked() == [], "it is as good as woken"
+        return admitted(made.run())
+
+    assert outcome(True) == outcome(False) == ["hero"]
+
+
+def test_whoever_fails_at_the_first_look_is_not_looked_at_again_for_a_change_before_it() -> None:
+    made = lab()
+    made.queue("q", cpu="1")
+    for place in range(5):
+        made.submit(f"w{place}", "q", cpu=str(2 + place))
+    with patch("admission.rules.rounds.nominate", wraps=nominate) as looks:
+        made.run()
+    assert looks.call_count == 5
