@@ -37,7 +37,7 @@ test-live: .venv/ready ## only what needs a real control plane
 	$(PYTEST) -q tests/live
 
 test-all: .venv/ready ## the whole of every tier: all seeds, all kills, full sizes, the real Kueue
-	$(PYTEST) -q tests/core tests/webhooks tests/shell tests/budgets -m "long or not long" --hypothesis-profile=long
+	$(PYTEST) -q tests/core tests/webhooks tests/shell tests/budgets -n 2 -m "long or not long" --hypothesis-profile=long
 	$(PY) -m hack.cluster build
 	$(PY) -m hack.kueue build
 	$(PYTEST) -q tests/live tests/peer -m "long or not long" --hypothesis-profile=long
