@@ -13,7 +13,8 @@ from admission.model.kinds import Ref
 from admission.model.names import WorkloadKey
 from admission.model.queues import FlavorResource
 from admission.world.meter import Meter
-from admission.world.simulation import Simulation, Story
+from admission.world.simulation import Simulation
+from admission.world.stories import Story
 
 # What may differ for a job, in the order in which a person wants to know it.
 CHANGES = (

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import count
 from math import ceil
-from typing import Any, NamedTuple
+from typing import Any
 
 from admission.jobs import JOB_KINDS, READERS
 from admission.jobs.workload import compose, workload_name
@@ -32,6 +32,7 @@ from admission.state import State
 from admission.world.answers import Answer
 from admission.world.clock import EPOCH
 from admission.world.objects import Frozen, ref_of
+from admission.world.stories import Arrival, Moment, Refusal, Story
 from admission.world.world import World
 
 # Plans in a row without the clock moving, after which State is taken to run in circles; as in World.
@@ -41,45 +42,6 @@ _ENDED = {"Job": "Reached expected number of succeeded pods", "Workload": "Job f
 
 class NeverAtRest(RuntimeError):
     """State keeps planning although nothing happens."""
-
-
-class Refusal(Exception):
-    """The API server or a webhook would not take this object; the text is its message."""
-
-
-class Arrival(NamedTuple):
-    """A Job or bare Workload to come. `at`: seconds from the start; `runtime`: seconds, None: for ever."""
-
-    at: float
-    runtime: float | None
-    manifest: Mapping[str, Any]
-
-
-class Moment(NamedTuple):
-    """One line of the timeline; `at`: seconds from the start."""
-
-    at: float
-    what: str  # created | quotaReserved | admitted | evicted | preempted | finished
-    workload: WorkloadKey
-    reason: str
-    message: str
-
-
-@dataclass(slots=True)
-class Story:
-    """What became of one arrival. Times are seconds from the start."""
-
-    key: WorkloadKey
-    owner: Ref | None  # its Job; None: a bare Workload
-    runtime: float | None
-    arrived: float
-    problem: str = ""  # why its Job got no Workload
-    reserved: float | None = None  # since when; None while it holds no quota
-    admitted: float | None = None  # the last time
-    started: float | None = None  # the first time
-    finished: float | None = None
-    evictions: int = 0
-    running: int = 0  # number of the run under way, 0: none; an old run's end says nothing
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,8 @@ from admission.configuration import Reading
 from admission.model.durations import BadDuration, duration
 from admission.model.kinds import WATCHED
 from admission.model.names import ARRIVAL, RUNTIME
-from admission.world.simulation import Arrival, Refusal, Simulation
+from admission.world.simulation import Simulation
+from admission.world.stories import Arrival, Refusal
 from controller.cli.complaint import Complaint
 from controller.cli.manifests import BadManifests, Manifest, Problem, load
 from controller.cli.refusals import problems_of

@@ -13,7 +13,8 @@ from admission.explain.states import state_word
 from admission.model.amounts import text
 from admission.model.durations import spoken
 from admission.model.names import WorkloadKey
-from admission.world.simulation import Moment, Simulation, Story
+from admission.world.simulation import Simulation
+from admission.world.stories import Moment, Story
 
 MAX_ROWS = 60  # jobs in a table; beyond it a person wants totals, and a program reads the JSON
 _WIDTH = 130  # of output that goes into a file

@@ -8,7 +8,8 @@ from admission.model import names
 from admission.model.amounts import text
 from admission.model.queues import FlavorResource
 from admission.model.workload import Workload
-from admission.world.simulation import Moment, Simulation, Story
+from admission.world.simulation import Simulation
+from admission.world.stories import Moment, Story
 
 VERSION = 1
 

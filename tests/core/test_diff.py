@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from admission.world.comparison import Comparison, compare
-from admission.world.simulation import Arrival
+from admission.world.stories import Arrival
 from tests.core.test_hostile_manifests import run
 from tests.core.test_simulate import EXAMPLES, Manifest, flavor, job, priority, queue, simulation
 

@@ -7,7 +7,8 @@ import pytest
 
 from admission.explain import Explanation, explain
 from admission.model.kinds import Ref
-from admission.world.simulation import Arrival, Simulation
+from admission.world.simulation import Simulation
+from admission.world.stories import Arrival
 from tests.core.test_hostile_manifests import run
 from tests.core.test_simulate import EXAMPLES, KUEUE, Manifest, flavor, job, priority, queue, simulation
 

@@ -16,8 +16,9 @@ import pytest
 
 from admission.model.kinds import Ref
 from admission.world.clock import EPOCH
-from admission.world.simulation import Arrival, Refusal, Simulation
+from admission.world.simulation import Simulation
 from admission.world.store import Change
+from admission.world.stories import Arrival, Refusal
 from admission.world.world import World
 from controller.cli.playing import prepared
 from controller.cli.results import result
