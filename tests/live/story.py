@@ -17,6 +17,7 @@ CONFIGURATION = """
 apiVersion: config.kueue.x-k8s.io/v1beta2
 kind: Configuration
 waitForPodsReady: {timeout: 20s, requeuingStrategy: {backoffLimitCount: 0}}
+fairSharing: {preemptionStrategies: [LessThanOrEqualToFinalShare, LessThanInitialShare]}
 objectRetentionPolicies: {workloads: {afterFinished: 1s, afterDeactivatedByKueue: 1s}}
 """
 CHECK = f"{KUEUE}/admissionchecks/second-look"
@@ -156,10 +157,22 @@ def a_queue_is_drained(seen: Scene) -> None:
     seen.is_soon("drained", "held")
 
 
-def queues_stand_below_a_cohort(seen: Scene) -> None:
-    seen.api.apply({"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Cohort", "metadata": {"name": "all"}, "spec": {}})
-    _queue(seen, "member", cohortName="all")
-    _soon(lambda: bool(seen.queue("member").get("conditions")), "its status")
+def a_cohort_lends_and_tells_its_share(seen: Scene) -> None:
+    """Two levels: the one below borrows from the one above."""
+    head = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Cohort"}
+    quota = {"name": "default", "resources": [{"name": "cpu", "nominalQuota": "4"}]}
+    groups = [{"coveredResources": ["cpu"], "flavors": [quota]}]
+    seen.api.apply({**head, "metadata": {"name": "all"}, "spec": {"resourceGroups": groups}})
+    seen.api.apply({**head, "metadata": {"name": "part"}, "spec": {"parentName": "all"}})
+    _queue(seen, "member", "1", cohortName="part")
+    seen.api.create(JOBS, job("borrows", "member", "3"))
+    seen.is_soon("borrows", "running")
+
+    def told() -> bool:
+        status = seen.api.get(f"{KUEUE}/cohorts/part").get("status", {})
+        return bool(status.get("fairSharing", {}).get("weightedShare"))
+
+    _soon(told, "the share of the cohort")
 
 
 def a_job_without_a_queue_gets_the_default_one(seen: Scene) -> None:
@@ -188,8 +201,9 @@ def everything_is_taken_down(seen: Scene) -> None:
     for queue in ("checked", "member"):
         seen.api.delete(f"{KUEUE}/clusterqueues/{queue}")
     seen.api.delete(CHECK)
-    seen.api.delete(f"{KUEUE}/cohorts/all")
-    for name in ("yes", "wait"):
+    for cohort in ("part", "all"):
+        seen.api.delete(f"{KUEUE}/cohorts/{cohort}")
+    for name in ("yes", "wait", "borrows"):
         seen.api.delete(f"{JOBS}/{name}?propagationPolicy=Background")
         _gone(seen, f"{JOBS}/{name}")
     for path in ("clusterqueues/checked", "clusterqueues/member", "admissionchecks/second-look", "cohorts/all"):
@@ -226,7 +240,7 @@ STORY = (
     a_workload_is_deleted_under_a_running_job,
     a_check_says_yes_wait_and_no,
     a_queue_is_drained,
-    queues_stand_below_a_cohort,
+    a_cohort_lends_and_tells_its_share,
     a_job_without_a_queue_gets_the_default_one,
     a_job_below_a_job_is_let_through,
     everything_is_taken_down,
