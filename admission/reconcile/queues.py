@@ -47,7 +47,7 @@ def inactivity(view: View, queue: ClusterQueue) -> tuple[str, str] | None:
     wanted = {flavor.name: None for group in queue.groups for flavor in group.flavors}
     missing = [name for name in wanted if view.flavor(name) is None]
     if missing:
-        reasons.append(("FlavorNotFound", f"references missing ResourceFlavor(s): [{' '.join(missing)}]"))
+        reasons.append(("FlavorNotFound", f"references missing ResourceFlavor(s): {','.join(missing)}"))
     reasons += _of_checks(view, queue)
     topologies = [flavor.topology for name in wanted if (flavor := view.flavor(name)) is not None and flavor.topology]
     if any(view.topology(name) is None for name in topologies):
@@ -65,9 +65,9 @@ def _of_checks(view: View, queue: ClusterQueue) -> list[tuple[str, str]]:
     inactive = [name for name in names if (check := found[name]) is not None and not check.active]
     reasons = []
     if missing:
-        reasons.append(("AdmissionCheckNotFound", f"references missing AdmissionCheck(s): [{' '.join(missing)}]"))
+        reasons.append(("AdmissionCheckNotFound", f"references missing AdmissionCheck(s): {','.join(missing)}"))
     if inactive:
-        reasons.append(("AdmissionCheckInactive", f"references inactive AdmissionCheck(s): [{' '.join(inactive)}]"))
+        reasons.append(("AdmissionCheckInactive", f"references inactive AdmissionCheck(s): {','.join(inactive)}"))
     return reasons
 
 

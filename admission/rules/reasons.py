@@ -12,7 +12,7 @@ OVERLAP = "Workload has overlapping preemption targets with another workload"
 NO_LONGER_FITS = "Workload no longer fits after processing another workload"
 WOULD_COME_BACK = "Workload waits for one that it has made room for twice and that has not been able to use it"
 NOT_READY = "waiting for all admitted workloads to be in PodsReady condition"
-NAMESPACE_MISMATCH = "Workload namespace doesn't match ClusterQueue selector"
+NAMESPACE_MISMATCH = "workload namespace doesn't match ClusterQueue selector"
 NAMESPACE_UNKNOWN = "Could not obtain workload namespace"
 
 

@@ -160,7 +160,7 @@ USUAL = [flavor(), *queue("q", 4)]
         (changed(USUAL, "LocalQueue", stopPolicy="Hold"), job("waits", "q"), "Suspended",
          "LocalQueue lab/q is stopped (stopPolicy Hold)"),
         (changed(USUAL, "ClusterQueue", stopPolicy="Hold"), job("waits", "q"), "Suspended", "is stopped"),
-        (USUAL[1:], job("waits", "q"), "Misconfigured", "missing ResourceFlavor(s): [std]"),
+        (USUAL[1:], job("waits", "q"), "Misconfigured", "missing ResourceFlavor(s): std"),
         (changed(USUAL, "ClusterQueue", namespaceSelector={"matchLabels": {"team": "x"}}), job("waits", "q"),
          "Misconfigured", "Namespace lab is not selected by the namespaceSelector of ClusterQueue q"),
         (changed(USUAL, "ClusterQueue", namespaceSelector=None), job("waits", "q"), "Misconfigured",

@@ -199,7 +199,7 @@ spec:
         ({"cpu": "9" * 40}, "can never have more than 4"),
         ({"quota": '"' + "9" * 40 + '"'}, ""),
         ({"cohort": "cohortName: a"}, "form a circle"),
-        ({"flavor": "none"}, "references missing ResourceFlavor(s): [none]"),
+        ({"flavor": "none"}, "references missing ResourceFlavor(s): none"),
         ({"queue": "none"}, "leads to ClusterQueue none, which does not exist"),
         ({"local": "none"}, "LocalQueue default/none does not exist"),
     ],

@@ -153,7 +153,7 @@ def test_a_workload_of_another_namespace_is_no_head(lab: Lab) -> None:
     lab.submit("member", "strict", namespace="okay", cpu="2")
     lab.run()
     assert lab.holding() == ["member"]
-    assert lab.why("outsider") == ("Misconfigured", "Workload namespace doesn't match ClusterQueue selector")
+    assert lab.why("outsider") == ("Misconfigured", "workload namespace doesn't match ClusterQueue selector")
     assert lab.parked() == ["outsider"]
     scheduler.put_namespace(Namespace("stray", {"team": "ok"}))
     lab.run()
