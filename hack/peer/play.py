@@ -67,6 +67,7 @@ class _Run:
             return
         for index, event in enumerate(self.scenario.events):
             happens = self._resolved(event)
+            happens = self._spelled(happens) if happens else {}
             answer = await self._do(happens) if happens else ""
             if happens and not await self._look(index, "", happens, answer):
                 return
@@ -103,6 +104,17 @@ class _Run:
         known["ref"] = fitting[event["pick"]["index"] % len(fitting)]
         return known
 
+    def _spelled(self, event: dict[str, Any]) -> dict[str, Any]:
+        """What people who tell pods or checks write, as the patch that it is."""
+        match event["op"]:
+            case "reclaimable":
+                body = _reclaimable(self._workload(event["ref"]), event["count"])
+            case "check":
+                body = _checked(self._workload(event["ref"]), event)
+            case _:
+                return event
+        return {"op": "patch", "ref": event["ref"], "subresource": "status", "patch": body}
+
     async def _do(self, event: Event) -> str:
         ref = event.get("ref", "")
         match event["op"]:
@@ -117,11 +129,6 @@ class _Run:
                 return await self.stage.delete(ref)
             case "finish":
                 return await self.stage.finish(ref)
-            case "reclaimable":
-                return await self.stage.patch(ref, _reclaimable(self._workload(ref), event["count"]), "status")
-            case "check":
-                body = dated(_checked(self._workload(ref), event), self.stage.now)
-                return await self.stage.patch(ref, body, "status")
             case "tick":
                 return ""
             case op:

@@ -96,8 +96,7 @@ def _settled(verdict: Verdict) -> Scenario:
         if "pick" not in event:
             kept.append(event)
         elif happened.get(index):
-            hold = {"hold": True} if event.get("hold") else {}
-            kept.append({**happened[index], **hold})
+            kept.append({key: value for key, value in event.items() if key != "pick"} | {"ref": happened[index]["ref"]})
     return _tidy(scenario.but(events=tuple(kept)))
 
 

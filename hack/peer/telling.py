@@ -33,8 +33,8 @@ def _file(scenario: Scenario, verdict: Verdict) -> dict[str, Any]:
     moments = verdict.peer.moments[: verdict.place + 1]
     file: dict[str, Any] = {
         "id": "C900",
-        "source": "kubernetes-sigs/kueue",
-        "area": "peer",
+        "source": "https://kueue.sigs.k8s.io/docs/",
+        "area": "fair-sharing" if scenario.settings == "fair" else "preemption",
         "confidence": "high",
         "needs": [],
         "gist": f"Found by comparing with Kueue 0.19.2 ({verdict.scenario.name}).",
