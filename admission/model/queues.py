@@ -52,6 +52,8 @@ class QueueStatus:
 
     conditions: Mapping[str, Condition] = field(default_factory=dict)
     rest: str = ""  # canonical JSON of the status without its conditions
+    # Of a LocalQueue: what it has used, in billionths by resource. Part of `rest`, too.
+    consumed: Mapping[str, int] = field(default_factory=dict, compare=False)
 
 
 class CheckRule(NamedTuple):

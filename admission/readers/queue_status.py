@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from admission.model.amounts import BadQuantity, exact
 from admission.model.queues import QueueStatus
 from admission.readers.metadata import read_conditions
 from admission.readers.narrow import canonical, mapping
@@ -11,7 +12,18 @@ from admission.readers.narrow import canonical, mapping
 def read_queue_status(value: object) -> QueueStatus:
     """`status` of a ClusterQueue, Cohort or LocalQueue."""
     status = mapping(value)
-    return QueueStatus(read_conditions(status.get("conditions")), rest_of(status))
+    return QueueStatus(read_conditions(status.get("conditions")), rest_of(status), _consumed(status))
+
+
+def _consumed(status: Mapping[str, Any]) -> dict[str, int]:
+    stated = mapping(mapping(status.get("fairSharing")).get("admissionFairSharingStatus"))
+    consumed = {}
+    for resource, quantity in mapping(stated.get("consumedResources")).items():
+        try:
+            consumed[resource] = max(0, int(exact(str(quantity)) * 10**9))
+        except BadQuantity:
+            continue
+    return consumed
 
 
 # What our controller writes; another writer's fields never make us write again.

@@ -19,6 +19,7 @@ from admission.model.queues import (
     QueueStatus,
     ResourceFlavor,
 )
+from admission.model.times import stamp
 from admission.readers.queue_status import rest_of
 from admission.reconcile.status import conditions_json, usage_json
 from admission.reconcile.transitions import set_condition
@@ -102,8 +103,11 @@ def borrowed_of(queue: ClusterQueue, usage: Mapping[FlavorResource, int]) -> dic
     return {fr: units for fr, units in over.items() if units > 0}
 
 
-def local_queue_status(view: View, queue: LocalQueue, load: Load, now: float) -> tuple[QueueStatus, dict[str, Any]]:
-    """As `cluster_queue_status`; a stopped queue reports nothing as pending."""
+def local_queue_status(
+    view: View, queue: LocalQueue, load: Load, now: float, consumed: tuple[Mapping[str, int], float] | None = None
+) -> tuple[QueueStatus, dict[str, Any]]:
+    """As `cluster_queue_status`; a stopped queue reports nothing as pending. `consumed`: what it has used, billionths
+    by resource, and up to when; None where that does not count."""
     cluster_queue = view.cluster_queue(queue.cluster_queue)
     if queue.stop_policy != "None":
         active, reason, message = False, "Stopped", "LocalQueue is stopped"
@@ -121,6 +125,7 @@ def local_queue_status(view: View, queue: LocalQueue, load: Load, now: float) ->
         "flavorsReservation": usage_json(quotas, load.reserved, None),
         "flavorsUsage": usage_json(quotas, load.used, None),
         **_counts(load),
+        **_fair_sharing(queue.status, None if consumed is None else _consumption(*consumed)),
     }
     return _status(conditions, rest)
 
@@ -129,6 +134,20 @@ def cohort_status(cohort: Cohort, share: Share | None) -> tuple[QueueStatus, dic
     """As `cluster_queue_status`; a cohort has no conditions."""
     rest = _fair_sharing(cohort.status, None if share is None else {"weightedShare": share.status})
     return QueueStatus(cohort.status.conditions, rest_of(rest)), rest
+
+
+def _consumption(consumed: Mapping[str, int], updated: float) -> dict[str, Any]:
+    resources = {name: _quantity(units) for name, units in sorted(consumed.items())}
+    standing = {"consumedResources": resources, "lastUpdate": stamp(updated)}
+    return {"weightedShare": 0, "admissionFairSharingStatus": standing}
+
+
+def _quantity(billionths: int) -> str:
+    """Exact, with the largest suffix that leaves a whole number."""
+    for suffix, size in (("", 10**9), ("m", 10**6), ("u", 10**3)):
+        if billionths % size == 0:
+            return f"{billionths // size}{suffix}"
+    return f"{billionths}n"
 
 
 def _fair_sharing(before: QueueStatus, standing: dict[str, Any] | None) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from admission.model.configuration import DEFAULTS, Configuration
 from admission.model.names import WorkloadKey
 from admission.model.queues import ClusterQueue, ResourceFlavor
+from admission.rules.consumption import consumption_of
 from admission.rules.fair_preemption import fairness_of
 from admission.rules.holders import Holder, Holders
 from admission.rules.order import Ordering
@@ -22,8 +23,10 @@ class Estate:
         self.yielded: dict[WorkloadKey, dict[WorkloadKey, int]] = {}
         self.insisting: dict[WorkloadKey, None] = {}  # for whom the same victim had to leave again
         self.fairness = fairness_of(configuration, self.yielded)  # None: fair sharing is off
+        self.consumption = consumption_of(configuration)  # None: admission fair sharing is off
         self.tree = Tree()
         self.holders = Holders()
+        self.holders.consumption = self.consumption
         self.flavors: dict[str, ResourceFlavor] = {}
         self.namespaces: dict[str, Mapping[str, str]] = {}  # labels
         self.queues: dict[str, Queue] = {}

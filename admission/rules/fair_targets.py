@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from admission.model.names import IN_CLUSTER_QUEUE, IN_COHORT_FAIR_SHARING
 from admission.model.queues import ClusterQueue
-from admission.rules.holders import Holder, Holders
-from admission.rules.preemption_candidates import Candidate, Search, allowed, order_of, uses
+from admission.rules.holders import Holders
+from admission.rules.preemption_candidates import Candidate, Search, allowed, by_usage, order_of, uses
 from admission.tree import Node
 from admission.tree.shares import Share, borrows, share
 
@@ -36,7 +36,9 @@ def candidates_by_queue(
             if allowed(policy, search.preemptor, holder) and uses(holder, search.needs)
         ]
         if line:
-            line.sort(key=lambda candidate: _order(candidate.holder, search))
+            line.sort(key=lambda candidate: order_of(candidate.holder, search.now))
+            by_usage(line, queues, holders)
+            line.sort(key=lambda candidate: not candidate.holder.evicted)  # who is on the way out first
             found[queue] = line
     return found
 
@@ -61,11 +63,6 @@ def borrowers(search: Search) -> Iterator[Node]:
             below.update(children)
         waiting += [child for child in below if not child.is_queue and child not in path]
         waiting += [child for child in cohort.cohorts.values() if child in path]
-
-
-def _order(holder: Holder, search: Search) -> tuple[object, ...]:
-    """Who is on the way out first, then the least important, then the youngest reservation."""
-    return (not holder.evicted, *order_of(holder, search.now))
 
 
 class Targets:

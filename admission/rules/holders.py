@@ -9,6 +9,7 @@ from typing import Protocol
 
 from admission.model.names import WorkloadKey
 from admission.model.queues import FlavorResource
+from admission.rules.consumption import Consumption
 
 
 class Preemptor(Protocol):
@@ -39,6 +40,7 @@ class Holder:
     reserved_since: float | None  # when QuotaReserved turned True; None: not written yet
     evicted: bool = False  # on its way out, still counting
     ready: bool = True  # all its pods, or nobody waits for that
+    local_queue: str = ""  # the key of the one through which it came
 
 
 _NOBODY: dict[WorkloadKey, Holder] = {}
@@ -48,6 +50,7 @@ class Holders:
     """Iterates in the order of `add`, so equal histories give equal searches."""
 
     def __init__(self) -> None:
+        self.consumption: Consumption | None = None  # of LocalQueues, where that decides who is preempted first
         self._by_key: dict[WorkloadKey, Holder] = {}
         self._by_queue: dict[str, dict[WorkloadKey, Holder]] = {}
 

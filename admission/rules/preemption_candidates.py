@@ -59,6 +59,7 @@ def find_candidates(search: Search, queues: Mapping[str, ClusterQueue], holders:
     ordered: list[Candidate] = []
     for group in (hierarchical, reclaimed, own):
         group.sort(key=lambda candidate: order_of(candidate.holder, search.now))
+        by_usage(group, queues, holders)
     for evicted in (True, False):
         for group in (hierarchical, reclaimed, own):
             ordered += [candidate for candidate in group if candidate.holder.evicted is evicted]
@@ -91,6 +92,25 @@ def _may_become_owner(search: Search, own: list[Candidate]) -> bool:
         if over > 0 and over > sum(candidate.holder.usage.get(fr, 0) for candidate in own):
             return False
     return True
+
+
+def by_usage(line: list[Candidate], queues: Mapping[str, ClusterQueue], holders: Holders) -> None:
+    """Of one usage-based queue, those whose LocalQueue has used more come first. They change places among themselves;
+    between queues what they have used says nothing."""
+    consumption = holders.consumption
+    if consumption is None:
+        return
+    places: dict[str, list[int]] = {}
+    for place, candidate in enumerate(line):
+        name = candidate.node.name
+        if name in queues and queues[name].usage_based:
+            places.setdefault(name, []).append(place)
+    for mine in places.values():
+        # Sorting is stable: of those whose LocalQueue has used as much, the order stays.
+        most = sorted([line[place] for place in mine], key=lambda one: consumption.standing(one.holder.local_queue),
+                      reverse=True)  # fmt: skip
+        for place, candidate in zip(mine, most, strict=True):
+            line[place] = candidate
 
 
 def order_of(holder: Holder, now: float) -> tuple[int, float, str, str]:

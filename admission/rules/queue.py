@@ -17,6 +17,7 @@ from admission.model.names import EVICTED, REQUEUED, WorkloadKey
 from admission.model.queues import ClusterQueue
 from admission.model.workload import Workload
 from admission.rules.asks import Asks, asks_of
+from admission.rules.consumption import Consumption, Standing
 from admission.rules.flavors import Progress
 from admission.rules.menu import Menu
 from admission.rules.order import BY_DEFAULT, Ordering, Rank
@@ -94,9 +95,10 @@ class Waiting:
 class Group:
     """Those of a queue who ask for the same at the same priority: they fail alike. By rank."""
 
-    __slots__ = ("failed", "members")
+    __slots__ = ("failed", "lane", "members")
 
-    def __init__(self) -> None:
+    def __init__(self, lane: str) -> None:
+        self.lane = lane  # their LocalQueue, where that decides who is served first; else ""
         self.members: list[Waiting] = []
         self.failed: Hold | None = None  # the answer that one of them got, for all
 
@@ -109,6 +111,7 @@ class Queue:
 
     __slots__ = (
         "_aside",
+        "_consumption",
         "_failed",
         "_firsts",
         "_groups",
@@ -142,15 +145,27 @@ class Queue:
         self._aside: dict[WorkloadKey, Waiting] = {}  # parked by themselves, in no group
         self._idle = 0  # members of groups with an answer for all
         self.skips: int | None = None  # preemptions put off in its last cycle with one; None: it never put one off
-        # Heap of (rank of the first, group) with an entry for each group that has not failed, and outdated ones.
-        self._firsts: list[tuple[Rank, int]] = []
+        # By lane a heap of (rank of the first, group), with an entry for each group that has not failed, and outdated
+        # ones.
+        self._firsts: dict[str, list[tuple[Rank, int]]] = {}
+        self._consumption: Consumption | None = None  # set: the lane that has used least comes first
 
     @property
     def strict(self) -> bool:
         return self.spec is not None and self.spec.strict_fifo
 
-    def configure(self, spec: ClusterQueue | None, active: bool, configuration: Configuration = DEFAULTS) -> None:
+    def configure(
+        self,
+        spec: ClusterQueue | None,
+        active: bool,
+        configuration: Configuration = DEFAULTS,
+        consumption: Consumption | None = None,
+    ) -> None:
+        """`consumption`: what LocalQueues have used, if that counts in usage-based queues."""
         self.spec, self.active = spec, active and spec is not None
+        before, self._consumption = self._consumption, consumption if spec is not None and spec.usage_based else None
+        if before is not self._consumption:
+            self._line_up_anew()
         self.menu = Menu(spec, configuration) if spec is not None else None
         if self.strict:
             self.sticky = None  # the order of arrival is all that counts
@@ -185,16 +200,32 @@ class Queue:
 
     def head(self) -> Waiting | None:
         """Who is looked at next. Kin of those who failed step aside."""
-        sticky = self.sticky
-        if sticky is not None and not self.is_parked(sticky):
-            return sticky
-        while self._firsts:
-            rank, kin = self._firsts[0]
+        sticky = self.sticky if self.sticky is not None and not self.is_parked(self.sticky) else None
+        if self._consumption is None:
+            return sticky or self._first("")
+        ready = [sticky, *[self._first(lane) for lane in list(self._firsts)]]
+        return min((each for each in ready if each is not None), key=self._turn, default=None)
+
+    def _first(self, lane: str) -> Waiting | None:
+        firsts = self._firsts.get(lane)
+        while firsts:
+            rank, kin = firsts[0]
             group = self._groups.get(kin)
             if group is not None and group.failed is None and group.members and group.members[0].rank == rank:
                 return group.members[0]
-            heappop(self._firsts)
+            heappop(firsts)
+        self._firsts.pop(lane, None)
         return None
+
+    def _turn(self, waiting: Waiting) -> tuple[Standing | tuple[()], bool, Rank]:
+        """Who comes first where usage counts: before priority, and before who waits for its victims."""
+        standing = self._consumption.standing(self._lane(waiting)) if self._consumption is not None else ()
+        return standing, waiting is not self.sticky, waiting.rank
+
+    def _lane(self, waiting: Waiting) -> str:
+        if self._consumption is None:
+            return ""
+        return f"{waiting.workload.namespace}/{waiting.workload.queue_name}"
 
     def park(self, waiting: Waiting) -> None:
         """Sets this one aside: what is wrong is wrong with it alone."""
@@ -219,7 +250,7 @@ class Queue:
             group = self._groups[kin]
             group.failed = None
             if group.members:
-                heappush(self._firsts, (group.members[0].rank, kin))
+                self._offer(group, kin)
             else:
                 del self._groups[kin]
         self._failed.clear()
@@ -274,12 +305,17 @@ class Queue:
 
     def position(self, waiting: Waiting) -> int:
         """0 is the head; ready and parked alike."""
+        if self._consumption is not None:
+            turn = self._turn(waiting)
+            return sum(self._turn(other) < turn for other in self.everyone)
         if self.sticky is waiting:
             return 0
         ahead = bisect_left(self.everyone, waiting.rank, key=_RANK)
         return ahead + (self.sticky is not None and waiting.rank < self.sticky.rank)
 
     def in_order(self) -> list[WorkloadKey]:
+        if self._consumption is not None:
+            return [waiting.key for waiting in sorted(self.everyone, key=self._turn)]
         keys = [waiting.key for waiting in self.everyone]
         if self.sticky is not None:
             keys.insert(0, keys.pop(bisect_left(self.everyone, self.sticky.rank, key=_RANK)))
@@ -287,16 +323,27 @@ class Queue:
 
     def _line_up(self, waiting: Waiting) -> None:
         # Kueue tells kin apart by 64 bits of a hash, too. To Python -1 and -2 hash alike, so the priority is doubled.
-        kin = waiting.kin = hash((2 * waiting.rank[0], waiting.asks))
+        lane = self._lane(waiting)
+        kin = waiting.kin = hash((2 * waiting.rank[0], waiting.asks, lane))
         waiting.asks_seen = None
         group = self._groups.get(kin)
         if group is None:
-            group = self._groups[kin] = Group()
+            group = self._groups[kin] = Group(lane)
         insort(group.members, waiting, key=_RANK)
         if group.failed is not None:
             self._idle += 1
         elif group.members[0] is waiting:
-            heappush(self._firsts, (waiting.rank, kin))
+            self._offer(group, kin)
+
+    def _line_up_anew(self) -> None:
+        """Lanes are others now; what is known of kin is forgotten."""
+        self._groups, self._failed, self._firsts, self._idle = {}, {}, {}, 0
+        for waiting in self.everyone:
+            if not waiting.parked:
+                self._line_up(waiting)
+
+    def _offer(self, group: Group, kin: int) -> None:
+        heappush(self._firsts.setdefault(group.lane, []), (group.members[0].rank, kin))
 
     def _fall_out(self, waiting: Waiting) -> None:
         group = self._groups[waiting.kin]
@@ -308,7 +355,7 @@ class Queue:
         if not group.members:
             del self._groups[waiting.kin]
         elif first:
-            heappush(self._firsts, (group.members[0].rank, waiting.kin))
+            self._offer(group, waiting.kin)
 
 
 def _take_out(line: list[Waiting], waiting: Waiting) -> None:

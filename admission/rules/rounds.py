@@ -10,6 +10,7 @@ from typing import NamedTuple
 from admission.model.decisions import Admit, Decision, Hold, Preempt
 from admission.model.names import WorkloadKey
 from admission.rules import cycle
+from admission.rules.consumption import billionths
 from admission.rules.cycle import Verdict, play
 from admission.rules.estate import Estate
 from admission.rules.flavors import NOTHING_TRIED
@@ -100,9 +101,20 @@ class Rounds:
                 waiting.queue_time,
                 reserved_since=self._now,
                 ready=False,
+                local_queue=f"{waiting.workload.namespace}/{waiting.workload.queue_name}",
             )
         )
+        self._penalise(verdict)
         self._decisions.append(Admit(waiting.key, assignment.admission(queue.name), assignment.borrowing))
+
+    def _penalise(self, verdict: Verdict) -> None:
+        """Its LocalQueue has used that much more from now on, where that counts."""
+        nomination, consumption = verdict.nomination, self._estate.consumption
+        spec, workload = nomination.queue.spec, nomination.waiting.workload
+        if consumption is None or spec is None or not spec.usage_based:
+            return
+        requests = billionths(item for pod_set in nomination.assignment.pod_sets for item in pod_set.usage.items())
+        consumption.penalise(workload.key, f"{workload.namespace}/{workload.queue_name}", requests, self._now)
 
     def _preempt(self, verdict: Verdict) -> None:
         nomination = verdict.nomination

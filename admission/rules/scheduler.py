@@ -14,6 +14,7 @@ from admission.model.names import PODS_READY, WorkloadKey
 from admission.model.queues import ClusterQueue, Cohort, FlavorResource, Namespace, ResourceFlavor
 from admission.model.workload import Workload
 from admission.rules import cycle
+from admission.rules.consumption import Consumption
 from admission.rules.estate import Estate
 from admission.rules.holders import Holder, Holders
 from admission.rules.nomination import look, survey
@@ -141,7 +142,7 @@ class Scheduler:
         node = self.tree.queue(spec.name)
         self._reshape(node)
         self.tree.put_queue(spec.name, spec.cohort, spec.quotas(), spec.weight)
-        queue.configure(spec, active, self._estate.configuration)
+        queue.configure(spec, active, self._estate.configuration, self._estate.consumption)
         if node is None:
             node = self.tree.queue(spec.name)
             for holder in self.holders.of(spec.name):
@@ -232,6 +233,7 @@ class Scheduler:
             reserved.since if reserved is not None and reserved.true else None,
             workload.evicted,
             workload.is_true(PODS_READY),
+            f"{workload.namespace}/{workload.queue_name}",
         )
         before = self.holders.get(workload.key)
         if before is not None and before.queue == after.queue and before.usage == usage:
@@ -274,6 +276,16 @@ class Scheduler:
             for queue in self._estate.blocked:
                 self._stir(queue)
             self._estate.blocked.clear()
+
+    @property
+    def consumption(self) -> Consumption | None:
+        """What LocalQueues have used; None while admission fair sharing is off. After a change, `reorder`."""
+        return self._estate.consumption
+
+    def reorder(self, queue: str) -> None:
+        """What LocalQueues of `queue` have used is another amount: somebody else may be its head."""
+        self._estate.era += 1  # victims are chosen by it, too
+        self._stir(queue)
 
     def flush(self, queue: str) -> None:
         """Wakes what is parked in the whole tree of `queue`."""
@@ -429,5 +441,5 @@ def _rules(spec: ClusterQueue) -> Iterable[object]:
     """The part of a spec that can change a decision."""
     return (
         spec.cohort, spec.groups, spec.strict_fifo, spec.namespace_selector, spec.preemption, spec.fungibility,
-        spec.weight,
+        spec.weight, spec.usage_based,
     )  # fmt: skip

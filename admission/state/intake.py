@@ -24,6 +24,7 @@ from admission.rules.scheduler import Scheduler
 from admission.state.gated import gated
 from admission.state.objects import Objects
 from admission.state.queues import Queues
+from admission.state.sampling import Sampling
 from admission.state.slots import Slot
 from admission.state.workloads import Workloads, workload_key
 
@@ -37,6 +38,7 @@ class Intake:
         scheduler: Scheduler,
         workloads: Workloads,
         queues: Queues,
+        sampling: Sampling,
         look_at: Callable[[Ref], None],
     ) -> None:
         self.now = 0.0
@@ -45,6 +47,7 @@ class Intake:
         self._scheduler = scheduler
         self._workloads = workloads
         self._queues = queues
+        self._sampling = sampling
         self._look_at = look_at
         self._takers: dict[str, Callable[[str, Any], None]] = {
             "Namespace": self._namespace,
@@ -151,6 +154,7 @@ class Intake:
     def _judge(self, name: str) -> None:
         self._queues.judge(name)
         for key in self._objects.local_queues_of(name):
+            self._sampling.note(key)
             self._requeue(key)
 
     def _local_queue(self, key: str, value: LocalQueue | None) -> None:
@@ -159,6 +163,10 @@ class Intake:
             return
         self._objects.index_queue(key, old, value)
         self._queues.touch("LocalQueue", key)
+        if value is None:
+            self._sampling.forget(key)
+        elif old is None or _spec(old) != _spec(value):
+            self._sampling.note(key)
         if old is None or value is None or _spec(old) != _spec(value):
             self._requeue(key)
 

@@ -4,6 +4,7 @@ A status is written at most once a second and queue, never without a change, and
 many change at once they take turns.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 from admission.model.effects import CONSEQUENCE, REPORT, Patch
@@ -126,7 +127,9 @@ class Queues:
         elif isinstance(value, Cohort):
             status, wire = cohort_status(value, self._scheduler.share(self._scheduler.tree.cohort(name)))
         elif isinstance(value, LocalQueue):
-            status, wire = local_queue_status(self._objects, value, self._loads.local_queue(name), now)
+            status, wire = local_queue_status(
+                self._objects, value, self._loads.local_queue(name), now, self._consumed(value)
+            )
         elif isinstance(value, ResourceFlavor):
             in_use = any(True for _ in self._objects.queues_with_flavor(name))
             finalizer = flavor_finalizer(value, in_use=in_use)
@@ -144,6 +147,11 @@ class Queues:
         namespace, _, bare = name.rpartition("/")
         patch = Patch(Ref(kind, namespace, bare), {"status": wire}, "status", value.resource_version)
         return self._send(slot, patch, REPORT)
+
+    def _consumed(self, queue: LocalQueue) -> tuple[Mapping[str, int], float] | None:
+        consumption, above = self._scheduler.consumption, self._objects.cluster_queue(queue.cluster_queue)
+        counts = consumption is not None and above is not None and above.usage_based
+        return consumption.of(queue.key) if consumption is not None and counts else None
 
     def _send(self, slot: Slot[Any], patch: Patch, rank: int) -> int:
         self._flights.send(patch.ref, slot, patch, None, "", rank)

@@ -24,6 +24,7 @@ from admission.reconcile.job import reconcile_job
 from admission.reconcile.wishes import NOTHING, Wishes
 from admission.reconcile.workload import reconcile_workload
 from admission.rules.scheduler import Scheduler
+from admission.state import sampling
 from admission.state.creations import Creations
 from admission.state.decide import Decisions
 from admission.state.flights import Flights
@@ -31,6 +32,7 @@ from admission.state.intake import Intake
 from admission.state.loads import Loads
 from admission.state.objects import Objects
 from admission.state.queues import Queues
+from admission.state.sampling import Sampling
 from admission.state.slots import Slot
 from admission.state.timers import Timers
 from admission.state.workloads import Workloads, workload_key
@@ -60,10 +62,13 @@ class State:
         self._dirty: OrderedDict[Ref, None] = OrderedDict()  # its first is taken at once, however many were before
         self._creations = Creations(self._flights, self._timers, self._look_at, _patience)
         self._sought: dict[Ref, Ref] = {}  # jobs that are looked for -> the Workload that names them
-        self._workloads = Workloads(self.objects, self.scheduler, self.loads, self._flights)
+        self._sampling = Sampling(self.objects, self.scheduler, self.loads, self._timers)
+        self._workloads = Workloads(self.objects, self.scheduler, self.loads, self._flights, self._sampling)
         self._queues = Queues(self.objects, self.scheduler, self.loads, self._flights, self._timers)
         self._decisions = Decisions(self.objects, self.scheduler, self._workloads, self._flights, self._timers)
-        self._intake = Intake(self.objects, self.scheduler, self._workloads, self._queues, self._look_at)
+        self._intake = Intake(
+            self.objects, self.scheduler, self._workloads, self._queues, self._sampling, self._look_at
+        )
 
     # --- inputs
 
@@ -152,6 +157,7 @@ class State:
     def plan(self, now: float, budget: int = BUDGET) -> Plan:
         """What to do now: at most about `budget` writes."""
         self._intake.now = now
+        self._sampling.begin(now)
         self._wake(now)
         self._reconcile(now, budget)
         more = bool(self._dirty)
@@ -163,6 +169,11 @@ class State:
             more = run.more or bool(self._dirty) or self.scheduler.restless
         more = self._queues.write(now, max(0, budget - self._flights.writes)) or more
         return self._flights.plan(more=more, wake_at=self._timers.next)
+
+    @property
+    def merely_samples(self) -> bool:
+        """What it wakes up for is to note what LocalQueues have used, and nothing else: that never ends by itself."""
+        return self._timers.only(sampling.SAMPLE)
 
     # --- what explain and the pages read
 
@@ -245,6 +256,8 @@ class State:
                     slot = self._slot(ref)
                     if slot is not None and slot.doubtful:
                         self._flights.reads[ref] = None
+                case (sampling.SAMPLE, str() as local_queue):
+                    self._sampling.sample(local_queue, now)
                 case ("owner", Ref() as ref):
                     self._seek(ref)
                 case ("missing", Ref() as ref):

@@ -35,6 +35,10 @@ class Timers:
                     out.append(what)
         return out
 
+    def only(self, kind: str) -> bool:
+        """Whether nothing is asked for but looks of this kind, (kind, …)."""
+        return all(isinstance(what, tuple) and what[0] == kind for what in self._when)
+
     @property
     def next(self) -> float | None:
         return self._heap[0][0] if self._heap else None

@@ -17,15 +17,19 @@ from admission.rules.scheduler import Scheduler
 from admission.state.flights import Flights
 from admission.state.loads import Loads, Share
 from admission.state.objects import Objects
+from admission.state.sampling import Sampling
 from admission.state.slots import Slot
 
 
 class Workloads:
-    def __init__(self, objects: Objects, scheduler: Scheduler, loads: Loads, flights: Flights) -> None:
+    def __init__(
+        self, objects: Objects, scheduler: Scheduler, loads: Loads, flights: Flights, sampling: Sampling
+    ) -> None:
         self._objects = objects
         self._scheduler = scheduler
         self._loads = loads
         self._flights = flights
+        self._sampling = sampling
 
     def wish(self, key: WorkloadKey, after: Workload, lane: str = "", rank: int = CONSEQUENCE) -> bool:
         """The status that the workload should have; written now, or after the write that is under way.
@@ -73,6 +77,7 @@ class Workloads:
             self._scheduler.remove(key)
             self._release(key, now)
             self._loads.put(key, None)
+            self._sampling.follow(key, slot, None, None, now)
             return
         holder = holder_of(slot)
         if holder is not None:
@@ -86,6 +91,7 @@ class Workloads:
             else:
                 self._scheduler.remove(key)
         self._loads.put(key, self._share(current, holder))
+        self._sampling.follow(key, slot, current, holder, now)
 
     def _release(self, key: WorkloadKey, now: float) -> None:
         if self._scheduler.holds(key):

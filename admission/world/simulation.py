@@ -192,6 +192,8 @@ class Simulation:
     def _next(self) -> float | None:
         wake = None if self._wake_at is None else max(self.now, ceil(self._wake_at - self.start))
         event = self._events[0][0] if self._events else None
+        if event is None and self.state.merely_samples:
+            return None
         if wake is None or event is None:
             return wake if event is None else event
         return min(wake, event)
