@@ -60,14 +60,6 @@ def test_who_waits_is_active_or_set_aside(busy: Desk) -> None:
     assert of_other == {("other", "lab", "active"): 1, ("other", "lab", "inadmissible"): 0}
 
 
-def test_waking_makes_them_active_again(busy: Desk) -> None:
-    busy.version += 1
-    busy.state.observe("ClusterQueue", busy.queue("20"))
-    busy.state.scheduler.paused = True
-    busy.state.scheduler.parked(busy.of("big").key)  # looks, which wakes
-    assert shown(queue(busy), "pending_workloads") == {("cq", "active"): 2, ("cq", "inadmissible"): 0}
-
-
 def test_in_a_stopped_queue_nobody_is_active(busy: Desk) -> None:
     submit_to(busy, "lq", "small", 1)
     busy.version += 1
