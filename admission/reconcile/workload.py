@@ -52,9 +52,12 @@ def _gated(workload: Workload, now: float) -> Wishes | None:
 
 
 def _show_checks(view: View, workload: Workload, now: float) -> Wishes:
-    """While it waits, the checks that it will have to pass whatever flavors it gets."""
+    """While it waits, the checks that it will have to pass whatever flavors it gets; in a stopped LocalQueue those that
+    it had."""
     local = view.local_queue(workload.namespace, workload.queue_name)
-    queue = view.cluster_queue(local.cluster_queue) if local is not None else None
+    if local is None or local.stop_policy != "None":
+        return NOTHING
+    queue = view.cluster_queue(local.cluster_queue)
     after = checks.in_step(workload, queue, None, now) if queue is not None else workload
     if after is workload:
         return NOTHING
