@@ -112,6 +112,21 @@ def _stopped_local(view: View, queue: str) -> bool:
     return False
 
 
+def _stale_share(view: View, found: Difference) -> bool:
+    """Somebody edited a quota of another queue or cohort; the peer still shows the share of before."""
+    moment = view.peer_moment
+    if moment is None or found.path[0] not in ("clusterQueues", "cohorts") or found.path[2:] != ("share",):
+        return False
+    kind = {"clusterQueues": "ClusterQueue", "cohorts": "Cohort"}[found.path[0]]
+    edits = [
+        str(one.what.get("ref"))
+        for one in view.peer.moments[: view.place + 1]
+        if str(one.what.get("ref", "")).startswith(("ClusterQueue/", "Cohort/"))
+    ]
+    others = [ref for ref in edits if ref != f"{kind}/{found.path[1]}"]
+    return bool(others) and bool(view.before(*found.path) == found.peer)
+
+
 def _in_flight(view: View, found: Difference) -> bool:
     """The peer shows one less than wait there: it wrote while the scheduler had that one in its hands."""
     if found.path[0] != "localQueues" or found.path[2:] != ("pending",) or view.peer_moment is None:
@@ -309,6 +324,7 @@ RULES = (
     Rule("pod sets that send each other round", True, _scans_in_circles),
     Rule("priority of finished workloads", False, _finished_keeps_priority),
     Rule("pending count when a LocalQueue stops", False, _stale_count),
+    Rule("shares after an edit of another quota", False, _stale_share),
     Rule("pending count of a LocalQueue while one is looked at", False, _in_flight),
     Rule("why a workload waits in a stopped queue", False, _says_inactive),
     Rule("newcomers that ask for what has just failed", False, _kin_is_told),
