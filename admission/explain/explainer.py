@@ -16,6 +16,7 @@ from admission.model.queues import ClusterQueue, FlavorResource, Quota
 from admission.model.workload import Admission, Workload
 from admission.reconcile.queues import inactivity
 from admission.state import State
+from admission.tree.shares import dominant
 
 _SHOWN_HOLDERS = 5  # the largest; below them nobody looks
 _SHOWN_AHEAD = 5
@@ -175,8 +176,28 @@ class Explainer:
             never = head.never
         return Explanation(
             key, self._state_of(workload), queue.name, workload.queue_name, reason, why, position,
-            tuple(line[: min(position or 0, _SHOWN_AHEAD)]), lacks, leaving, never=never,
+            tuple(line[: min(position or 0, _SHOWN_AHEAD)]), lacks, leaving, never=never, share=self._share(queue),
+            fairness=self._fairness(workload, queue),
         )  # fmt: skip
+
+    # --- where fairness decides
+
+    def _share(self, queue: ClusterQueue) -> int | None:
+        share = self._scheduler.share(self._scheduler.tree.queue(queue.name))
+        return None if share is None else share.status
+
+    def _fairness(self, workload: Workload, queue: ClusterQueue) -> str:
+        node = self._scheduler.tree.queue(queue.name)
+        told = []
+        if node is not None and node.parent is not None and self._scheduler.share(node) is not None:
+            told.append(words.by_share(queue.name, dominant(node), node.weight))
+        consumption = self._scheduler.consumption
+        if consumption is not None and queue.usage_based:
+            mine = f"{workload.namespace}/{workload.queue_name}"
+            others = [other for other in self._objects.local_queues_of(queue.name) if other != mine]
+            fewer = sum(consumption.standing(other) < consumption.standing(mine) for other in others)
+            told.append(words.by_usage(workload.queue_name, fewer, len(others)))
+        return " ".join(part for part in told if part)
 
     def _judgement(
         self, workload: Workload, judged: Hold | Admit | Preempt, last: Hold | None, lacks: tuple[Lack, ...]

@@ -87,6 +87,8 @@ class Explanation:
     waits_for: tuple[WorkloadKey, ...] = ()  # preempted, still leaving
     starts_in: float | None = None
     never: bool = False
+    share: int | None = None  # of its ClusterQueue, as its status shows it; None while fair sharing is off
+    fairness: str = ""  # how its queues stand where fairness decides who is served first
 
     def starting(self, starts_in: float | None) -> "Explanation":
         """With what playing the future showed; None: it did not start while anything could still happen."""
@@ -95,7 +97,7 @@ class Explanation:
     @property
     def sentence(self) -> str:
         """For a person."""
-        return " ".join(part for part in (self.why, closing(self)) if part)
+        return " ".join(part for part in (self.why, self.fairness, closing(self)) if part)
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -110,5 +112,6 @@ class Explanation:
             "waitsFor": list(self.waits_for),
             "startsIn": self.starts_in,
             "never": self.never,
+            "weightedShare": self.share,
             "sentence": self.sentence,
         }

@@ -10,8 +10,11 @@ from admission.model.amounts import text
 from admission.model.durations import spoken
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from admission.explain.explanation import Explanation, Holding, Lack
     from admission.model.workload import CheckState, Workload
+    from admission.tree.shares import Dominant
 
 # How Kueue names a taint in a condition; here it is written as kubectl does.
 _TAINT = re.compile(r"untolerated taint \{(\S*) (\S*) (\S*) <nil>\} in flavor \S+")
@@ -119,6 +122,30 @@ def unready(names: Sequence[str]) -> str:
         f"It fits, and starts when the pods of {listed(names)} are ready: one workload is admitted at a time "
         "(waitForPodsReady.blockAdmission)."
     )
+
+
+def by_share(queue: str, standing: Dominant, weight: Fraction) -> str:
+    """How much the queue borrows of what it could, which decides who is served next and who is preempted."""
+    if not standing.share.value:
+        return f"Fair sharing: queue {queue} borrows nothing, its share is 0."
+    name = standing.resource
+    part = f"{text(name, standing.borrowed)} of the {text(name, standing.lendable)} {name} that could be lent to it"
+    if standing.share.infinite:
+        return f"Fair sharing: queue {queue} borrows {part}, and its weight is 0: others are served before it."
+    divided = f", divided by its weight {_number(weight)}" if weight != 1 else ""
+    return f"Fair sharing: queue {queue} borrows {part}: its share is {standing.share.status} per mille{divided}."
+
+
+def by_usage(local_queue: str, fewer: int, others: int) -> str:
+    """Where LocalQueues of one ClusterQueue are served by what they have used."""
+    if not others:
+        return ""
+    which = f"{fewer} of {others} other LocalQueues have" if others > 1 else f"{fewer or 'no'} other LocalQueue has"
+    return f"Usage counts in its queue: {which} used less than {local_queue} and come{'' if others > 1 else 's'} first."
+
+
+def _number(number: Fraction) -> str:
+    return str(number) if number.denominator == 1 else f"{float(number):g}"
 
 
 def preempting(victims: Sequence[str]) -> str:
