@@ -138,7 +138,7 @@ def walk(seed: int, events: int) -> int:
     return most
 
 
-@pytest.mark.parametrize("seed", [12, 16, 18])  # without the rules against it these never came to rest
+@pytest.mark.parametrize("seed", [12, 16, 25])  # without the rules against it these never came to rest
 def test_after_each_event_of_a_short_walk_everything_comes_to_rest(seed: int) -> None:
     walk(seed, events=130)
 
