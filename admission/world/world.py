@@ -123,6 +123,9 @@ class World:
         if self.product is not None:
             self.product.paused = paused
 
+    def rotate_certificate(self) -> None:
+        raise LookupError("webhooks in memory serve without a certificate")
+
     def on_write(self, callback: Callable[[Write, Request], None]) -> None:
         """Call back with every write request of the product, once it is answered."""
         self._write_listeners.append(callback)

@@ -42,6 +42,13 @@ def command(
         bool,
         typer.Option("--live", help="Run on a real API server on which Lockgate is installed and runs, not in memory."),
     ] = False,
+    own_product: Annotated[
+        bool,
+        typer.Option(
+            "--own-product",
+            help="With --live: start and end a product for this run, on a cluster of this machine that has none.",
+        ),
+    ] = False,
     kubeconfig: Annotated[
         Path | None,
         typer.Option(help="With --live: credentials; default: $KUBECONFIG, ~/.kube/config, or the pod's account."),
@@ -64,12 +71,18 @@ def command(
         raise Complaint("--rewrite and --live: what a live run shows may be chance; rewrite from a run in memory")
     if kubeconfig is not None and not live:
         raise Complaint("--kubeconfig: a run in memory asks nothing of a cluster; add --live or leave the flag away")
+    if own_product and not live:
+        raise Complaint("--own-product: a run in memory has a product for each case; add --live or leave the flag away")
     running = configured(config, feature_gates).core
     cases = _read_all(_files(paths))
     if live:
         from controller.cli.live.run import run_live
 
-        found = run_live(list(cases.values()), str(kubeconfig) if kubeconfig else None, running)
+        own = None
+        if own_product:
+            own = [f"--config={config.absolute()}"] if config else []
+            own += [f"--feature-gates={feature_gates}"] if feature_gates else []
+        found = run_live(list(cases.values()), str(kubeconfig) if kubeconfig else None, running, own)
     else:
         found = [run_case(case, running) for case in cases.values()]
     results = [FileResult(str(path), result) for path, result in zip(cases, found, strict=True)]

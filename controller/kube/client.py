@@ -130,6 +130,25 @@ class Client:
     async def close(self) -> None:
         await self._session.close()
 
+    def kubeconfig_with(self, token: str) -> dict[str, Any]:
+        """A kubeconfig for the same API server and somebody else's token."""
+        known = self._configuration
+        cluster = {
+            "server": self._host,
+            "certificate-authority": known.ssl_ca_cert,
+            "insecure-skip-tls-verify": None if known.verify_ssl else True,
+            "tls-server-name": known.tls_server_name,
+            "proxy-url": known.proxy,
+        }
+        return {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "current-context": "here",
+            "clusters": [{"name": "here", "cluster": {key: value for key, value in cluster.items() if value}}],
+            "users": [{"name": "me", "user": {"token": token}}],
+            "contexts": [{"name": "here", "context": {"cluster": "here", "user": "me"}}],
+        }
+
     async def call(
         self,
         method: str,

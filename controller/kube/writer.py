@@ -24,6 +24,7 @@ FIRST_WAIT, LONGEST_WAIT = 0.25, 10.0  # seconds between attempts of a request t
 
 # A 500 in these words comes from admission, which stands before storage: nothing was written.
 _BEFORE_STORING = "failed calling webhook"
+WRITE_ANSWERED = "a write was answered"  # a line of the debug log, which live scenarios read
 
 log = Log("kube.writer")
 
@@ -73,6 +74,8 @@ class Writer:
                     may_send=self._may_send,
                 )
             except ApiError as error:
+                if not isinstance(error, Unreachable) or error.sent:
+                    _tell(request, error.status)
                 if not _never_taken(error):
                     return judge(error)
                 pause = wait if error.after is None else error.after
@@ -80,7 +83,20 @@ class Writer:
                 await self._clock.sleep(pause)
                 wait = min(wait * 2, LONGEST_WAIT)
             else:
+                _tell(request, 200)
                 return Answer("ok", None if request.verb == "delete" else _version(answer))
+
+
+def _tell(request: Request, code: int) -> None:
+    """Every request that may have reached the API server, for who looks over our shoulder; code 0: no answer came."""
+    log.debug(
+        WRITE_ANSWERED,
+        verb=request.verb,
+        object=str(request.ref),
+        subresource=request.subresource,
+        code=code,
+        body=request.body,
+    )
 
 
 def judge(error: ApiError) -> Answer:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from admission.model.kinds import KINDS, KUEUE, WATCHED
 from hack.cluster import Cluster
 from hack.cluster.wait import until
 from tests.live.controllers import (
@@ -45,7 +46,9 @@ def seen(waited: tuple[Cluster, Controller, str]) -> Seen:
 
 def test_it_waits_for_its_kinds_and_says_so(waited: tuple[Cluster, Controller, str]) -> None:
     _, running, before = waited
-    assert before.startswith("waiting for lists of ResourceFlavor, Cohort, ClusterQueue")
+    assert before.startswith("waiting for lists of ")
+    waited_for = before.removeprefix("waiting for lists of ").split(", ")
+    assert {kind for kind in WATCHED if KINDS[kind].group == KUEUE} <= set(waited_for)
     assert "lockgate crds" in running.log.read_text()
 
 

@@ -117,6 +117,8 @@ class Events:
     def _plain(self, op: str) -> None:
         if op == "restart-controller":
             self._world.start_product()
+        elif op == "rotate-serving-cert":
+            self._world.rotate_certificate()
         else:
             self._world.pause(op == "scheduler-pause")
 

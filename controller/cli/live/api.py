@@ -16,12 +16,13 @@ from controller.cli.live.wire import Wire
 class LiveApi:
     """What events and judges see of the API server. Jobs in `ours` are run by the case, not by Kubernetes."""
 
-    def __init__(self, wire: Wire, ours: frozenset[Ref]) -> None:
+    def __init__(self, wire: Wire, ours: frozenset[Ref], forbid: Callable[[Sequence[str]], None]) -> None:
         self.wrote = False
         self.ours = ours
         self.objects: dict[Ref, Frozen] = {}
         self.listeners: list[Callable[[Change], None]] = []
         self._wire = wire
+        self._forbid = forbid
 
     def peek(self, ref: Ref) -> Frozen | None:
         return self._wire.read(ref)
@@ -60,7 +61,7 @@ class LiveApi:
         raise NotPossible("a raw review can't be sent on a real API server")
 
     def forbid(self, kinds: Sequence[str]) -> None:
-        raise NotPossible("reads can't be forbidden on a real API server")
+        self._forbid(kinds)
 
     def listen(self, listener: Callable[[Change], None]) -> None:
         self.listeners.append(listener)

@@ -12,8 +12,8 @@ from admission.world.scenario.file_form import MaxWrites, ScenarioFile
 from admission.world.scenario.needs import lacking
 from controller.cli.live.names import LONGEST
 
-# Why not: the product is somebody else's to stop, and its requests are not ours to see.
-_OPS = (
+# With a product of the run's own they can happen; another is somebody else's to stop.
+_DISTURBING = (
     "scheduler-pause",
     "scheduler-resume",
     "restart-controller",
@@ -21,9 +21,9 @@ _OPS = (
     "kill-leader",
     "conflict-injector",
     "forbid-reads",
-    "admission-review",
     "rotate-serving-cert",
 )
+_REMEDY = "add --own-product"
 
 
 def jobs_of_ours(form: ScenarioFile) -> set[str]:
@@ -36,10 +36,27 @@ def _only_ours(law: MaxWrites, form: ScenarioFile) -> bool:
     return law.ref is None or law.ref.startswith("Workload/") or law.ref in jobs_of_ours(form)
 
 
-def lacking_live(form: ScenarioFile, running: Configuration = DEFAULTS) -> list[str]:
-    """Empty: it can be played. `running`: the Configuration that the product on the cluster runs with."""
-    missing = [*lacking(form), *_lacking(form), *_other_config(form, running)]
+def disturbs(form: ScenarioFile) -> bool:
+    """Whether it does something to the product that others on the cluster would notice."""
+    return any(event.op in _DISTURBING for event in form.events)
+
+
+def lacking_live(form: ScenarioFile, running: Configuration = DEFAULTS, *, own: bool = False) -> list[str]:
+    """Empty: it can be played. `running`: the Configuration that the product on the cluster runs with. `own`: the run
+    has a product of its own, with the configuration that the case asks for."""
+    missing = [need for need in lacking(form) if need != "live-only"]
+    missing += _lacking(form)
+    if own:
+        missing += _named_namespace(form)
+    else:
+        missing += [*_disturbance(form), *_other_config(form, running)]
     return list(dict.fromkeys(missing))
+
+
+def _named_namespace(form: ScenarioFile) -> Iterator[str]:
+    said = form.config.model_dump() if form.config else {}
+    if NAMESPACE_NAME in str(said.get("managedJobsNamespaceSelector")):
+        yield "config: managedJobsNamespaceSelector: names a namespace, and on a shared cluster its name is another"
 
 
 def _other_config(form: ScenarioFile, running: Configuration) -> Iterator[str]:
@@ -48,25 +65,32 @@ def _other_config(form: ScenarioFile, running: Configuration) -> Iterator[str]:
     # In one namespace, as that is part of what jobs are managed by default.
     wanted = read(said, namespace=NAMESPACE).core
     found = replace(running, namespace=NAMESPACE)
-    if said is None or "managedJobsNamespaceSelector" not in said:
-        if running.managed_jobs_namespace_selector == system_excluded(running.namespace):
-            found = replace(found, managed_jobs_namespace_selector=wanted.managed_jobs_namespace_selector)
-    elif NAMESPACE_NAME in str(said["managedJobsNamespaceSelector"]):
-        yield "config: managedJobsNamespaceSelector: names a namespace, and on a shared cluster its name is another"
+    usual = running.managed_jobs_namespace_selector == system_excluded(running.namespace)
+    if usual and (said is None or "managedJobsNamespaceSelector" not in said):
+        found = replace(found, managed_jobs_namespace_selector=wanted.managed_jobs_namespace_selector)
+    yield from _named_namespace(form)
     for field in fields(Configuration):
         if getattr(wanted, field.name) != getattr(found, field.name):
             yield f"config: {SECTIONS[field.name]}: the running product has another (--config says which)"
 
 
-def _lacking(form: ScenarioFile) -> Iterator[str]:
-    yield from sorted(set(form.needs) & {"offline-only", "faults", "replicas"})
-    yield from (f"op {op}: not on a real API server" for op in _OPS if any(event.op == op for event in form.events))
+def _disturbance(form: ScenarioFile) -> Iterator[str]:
+    """What only a product of our own suffers, or tells."""
+    there = {event.op for event in form.events}
+    yield from (f"op {op}: {_REMEDY}" for op in _DISTURBING if op in there)
     for law in form.always or ():
         if law.noRequests or (law.maxWrites and not _only_ours(law.maxWrites, form)):
-            yield "requests of the product: only seen in memory"
+            yield f"requests of the product: {_REMEDY}"
+    if any(isinstance(a, CountIs) and isinstance(a.count, CountWrites) for a in form.expect):
+        yield f"requests of the product: {_REMEDY}"
+
+
+def _lacking(form: ScenarioFile) -> Iterator[str]:
+    if "offline-only" in form.needs:
+        yield "offline-only"
+    if any(event.op == "admission-review" for event in form.events):
+        yield "op admission-review: not on a real API server"
     for expectation in form.expect:
-        if isinstance(expectation, CountIs) and isinstance(expectation.count, CountWrites):
-            yield "requests of the product: only seen in memory"
         if isinstance(expectation, RequestIs) and (expectation.unchanged or expectation.patchHasNoRemove):
             yield "patches of webhooks: only seen in memory"
     for manifest in form.objects:

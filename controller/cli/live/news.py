@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from admission.model.kinds import Ref
+from controller.cli.live.requests import Asked
 from controller.kit.tasks import together
 from controller.kube.client import Client
 from controller.kube.reflector import Changed, Gone, Missing, Reflector, Synced
@@ -33,12 +34,16 @@ class NotInstalled(Exception):
 class News:
     def __init__(self, client: Client) -> None:
         self._client = client
-        self._readers: dict[str, queue.SimpleQueue[Item]] = {}
+        self._readers: dict[str, queue.SimpleQueue[Item | Asked]] = {}
         self._synced = {kind: asyncio.Event() for kind in KINDS}
 
-    def read(self, token: str) -> "queue.SimpleQueue[Item]":
+    def read(self, token: str) -> "queue.SimpleQueue[Item | Asked]":
         """What happens to objects with this ending from now on; may be read in another thread."""
         return self._readers.setdefault(token, queue.SimpleQueue())
+
+    def known(self, ref: Ref) -> bool:
+        """Whether an object on the cluster is of a case that has been read for."""
+        return (ref.namespace or ref.name).rpartition("-")[2] in self._readers
 
     async def all_synced(self) -> None:
         """Return when every watch is up."""
@@ -53,15 +58,16 @@ class News:
         async for delta in Reflector(self._client, kind).deltas():
             match delta:
                 case Changed(ref, manifest, version):
-                    self._tell(Item(ref, manifest, version))
+                    self.tell(Item(ref, manifest, version))
                 case Gone(ref, version):
-                    self._tell(Item(ref, None, version))
+                    self.tell(Item(ref, None, version))
                 case Synced():
                     self._synced[kind].set()
                 case Missing():
                     raise NotInstalled(kind)
 
-    def _tell(self, item: Item) -> None:
+    def tell(self, item: Item | Asked) -> None:
+        """To the case whose names it bears."""
         token = (item.ref.namespace or item.ref.name).rpartition("-")[2]
         reader = self._readers.get(token)
         if reader is not None:

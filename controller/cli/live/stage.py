@@ -6,6 +6,7 @@ All of it runs in the case's own thread; what happens meanwhile waits in a queue
 import queue
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from typing import Any, NamedTuple, cast
 
 from admission.model.kinds import Ref
@@ -22,6 +23,8 @@ from controller.cli.live.fence import Fence
 from controller.cli.live.names import Names
 from controller.cli.live.news import Item
 from controller.cli.live.pace import Pace
+from controller.cli.live.product import OwnProduct
+from controller.cli.live.requests import Asked
 from controller.cli.live.timers import Timers
 from controller.cli.live.wire import Wire
 
@@ -45,19 +48,24 @@ class Eviction(NamedTuple):
 
 
 class LiveStage:
-    """`watches`: seconds of the world for which a moment of the scenario is watched before it comes."""
+    """`watches`: seconds of the world for which a moment of the scenario is watched before it comes.
+
+    Without a `product` of our own the one on the cluster is somebody else's to disturb, and of its requests only those
+    are seen that changed something.
+    """
 
     def __init__(
         self,
         wire: Wire,
         names: Names,
         pace: Pace,
-        news: "queue.SimpleQueue[Item]",
+        news: "queue.SimpleQueue[Item | Asked]",
         *,
         ours: frozenset[Ref],
         watches: Mapping[float, float],
+        product: OwnProduct | None = None,
     ) -> None:
-        self.api = LiveApi(wire, ours)
+        self.api = LiveApi(wire, ours, self._forbid)
         self.clock = Clock(EPOCH)
         self.operators = Operators(cast(ApiServer, ForOperators(self.api)), self.clock)
         self.writes: list[Write] = []
@@ -69,6 +77,10 @@ class LiveStage:
         self._watches = watches
         self._timers = Timers()
         self._fence = Fence(wire, names)
+        self._product = product
+        self._dies_after: int | None = None  # writes of the leader
+        self._rotation: Future[None] | None = None
+        self._punctual = Clock(EPOCH)  # what happens at its very moment, whether or not anything is at rest
         self._last = time.monotonic()
         self._on_write: Callable[[Write, Request], None] = lambda write, request: None
 
@@ -87,7 +99,10 @@ class LiveStage:
             yield Sent(0.0, ref, event.get("type", ""), event.get("reason", ""), event.get("message", ""))
 
     def at(self, when: float, action: Callable[[], None]) -> Timer:
-        return self.clock.at(when, action)
+        """From now on, and until the last of these has happened, the scenario's time is the world's."""
+        if self._punctual.next_due() is None:
+            self._pace.run(self._pace.now)
+        return self._punctual.at(when, action)
 
     def finish(self, ref: Ref) -> None:
         if ref.kind == "Job" and ref not in self.api.ours:
@@ -98,20 +113,40 @@ class LiveStage:
     def stopped(self, ref: Ref) -> None:
         self.operators.stopped(ref)
 
+    # disturbance
+
+    @property
+    def _own(self) -> OwnProduct:
+        if self._product is None:
+            raise NotPossible("the product on this cluster is not ours to disturb: add --own-product")
+        return self._product
+
     def start_product(self) -> object:
-        raise NotPossible("the running product can't be started anew from here")
+        self._own.restart()
+        self.api.wrote = True  # it is to be asked whether it is back
+        return None
 
     def start_replicas(self, replicas: int) -> None:
-        raise NotPossible("replicas of the running product can't be started from here")
+        self._own.scale(replicas)
 
     def kill_leader(self, after_writes: int | None = None) -> None:
-        raise NotPossible("the running product can't be killed from here")
+        if after_writes is None:
+            self._own.kill_leader()
+            self.api.wrote = True
+        else:
+            self._dies_after = after_writes
 
     def pause(self, paused: bool) -> None:
-        raise NotPossible("the running product can't be paused from here")
+        self._own.pause(paused)
+        self.api.wrote = True
+
+    def _forbid(self, kinds: Sequence[str]) -> None:
+        self._own.forbid(kinds)
+
+    def rotate_certificate(self) -> None:
+        self._rotation = self._own.rotate()
 
     def on_write(self, callback: Callable[[Write, Request], None]) -> None:
-        """Of its requests only those that changed something are seen."""
         self._on_write = callback
 
     def subscribe(self, kind: str, callback: Callable[[Change], None]) -> None:
@@ -120,25 +155,47 @@ class LiveStage:
     # time
 
     def settle(self) -> None:
-        """Until the product has answered us and nothing changes for a while. Raises NeverAtRest."""
+        """Until the product has answered us and nothing changes for a while. Raises NeverAtRest, Ended.
+
+        While something must happen at its very moment nobody waits for rest."""
         began = time.monotonic()
         while True:
             self.operators.step()
             self.clock.fire(self._pace.now)
-            if self.api.wrote and not self._fence.up:
+            if self._product is not None:
+                self._product.check()
+            if self._punctual.next_due() is not None:
+                self._punctual.fire(self._pace.now)
+                self._hear(0.0)
+                return
+            if self.api.wrote and not self._fence.up and not self._deaf:
                 self.api.wrote = False
                 self._last = time.monotonic()
                 self._stir()
                 self._fence.raise_it()
             calm = time.monotonic() - self._last
-            if calm >= CALM and not self._fence.up:
+            if calm >= CALM and not self._fence.up and self._rotated():
                 return
             if time.monotonic() - began > RESTLESS:
                 what = "the product does not answer" if self._fence.up else "something changes again and again"
                 raise NeverAtRest(f"not at rest after {RESTLESS:g} s: {what}")
             self._hear(max(0.1, CALM - calm))
 
+    @property
+    def _deaf(self) -> bool:
+        """Nobody is there who could answer."""
+        return self._product is not None and self._product.paused
+
+    def _rotated(self) -> bool:
+        """Whether no rotation is under way. Raises what went wrong with it."""
+        if self._rotation is not None and self._rotation.done():
+            rotation, self._rotation = self._rotation, None
+            rotation.result()
+        return self._rotation is None
+
     def advance(self, until: float) -> None:
+        if self._be_punctual(until):
+            return
         self.settle()
         while True:
             product, own = self._timers.next(), self.clock.next_due()
@@ -157,6 +214,16 @@ class LiveStage:
         self._pace.stand(until)
         self.clock.fire(until)
         self.settle()
+
+    def _be_punctual(self, until: float) -> bool:
+        """Let time run up to this moment, or until all has happened that has its moment; whether some is still due."""
+        while (due := self._punctual.next_due()) is not None and self._pace.now < until:
+            while (left := min(due, until) - self._pace.now) > 0:
+                self._hear(left)
+            self.settle()
+            if self._punctual.next_due() is None:
+                self._pace.stand(self._pace.now)
+        return self._punctual.next_due() is not None
 
     def insist(self, look: Callable[[], list[Any]]) -> list[Any]:
         """What does not hold, looked at again and again for a while: being at rest can only be guessed."""
@@ -182,7 +249,10 @@ class LiveStage:
         except queue.Empty:
             return
 
-    def _take(self, item: Item) -> None:
+    def _take(self, item: Item | Asked) -> None:
+        if isinstance(item, Asked):
+            self._asked(item)
+            return
         if self._fence.hears(item):
             return
         self._last = time.monotonic()
@@ -214,9 +284,23 @@ class LiveStage:
     def _written(self, change: Change) -> None:
         """Neither we nor anybody that we play did it."""
         verb = {"ADDED": "create", "DELETED": "delete"}.get(change.type, "patch")
-        write = Write(self._pace.now, change.ref, verb, None, 200)
+        if self._product is None:
+            self._tell(Write(self._pace.now, change.ref, verb, None, 200), change.new)
+        elif self._dies_after is not None and verb != "delete":
+            self._dies_after -= 1
+            if self._dies_after <= 0:
+                self._dies_after = None
+                self._product.kill_leader()
+
+    def _asked(self, asked: Asked) -> None:
+        """The product says so itself."""
+        ref = self._names.file_ref(asked.ref)
+        self._last = time.monotonic()
+        self._tell(Write(self._pace.of(asked.real), ref, asked.verb, asked.subresource, asked.code), asked.body)
+
+    def _tell(self, write: Write, body: Mapping[str, Any]) -> None:
         self.writes.append(write)
-        self._on_write(write, Request("patch", change.ref, change.new))
+        self._on_write(write, Request("patch", write.ref, body))
 
     def _stir(self) -> None:
         self._timers.stir(self._pace.now, self._pace.real())
