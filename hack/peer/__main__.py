@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
             say(f"  {line}")
     verdicts = [judge(one, peer[one.name], ours[one.name]) for one in scenarios if one.name in peer]
     open_ = [verdict for verdict in verdicts if verdict.differences]
-    _report(scenarios, verdicts, memory)
+    _report(scenarios, verdicts, peer)
     if open_:
         found = [finding(verdict) for verdict in open_]
         if arguments.shrink:
@@ -92,7 +92,7 @@ def _worlds_apart(scenarios: Iterable[Scenario], live: Outcomes, memory: Outcome
                 yield f"{scenario.name}, moment {verdict.place}: {verdict.differences[0]} (peer: live, ours: in memory)"
 
 
-def _report(scenarios: list[Scenario], verdicts: list[Verdict], memory: Outcomes) -> None:
+def _report(scenarios: list[Scenario], verdicts: list[Verdict], peer: Outcomes) -> None:
     compared = sum(verdict.compared for verdict in verdicts)
     say(f"{compared} moments of {len(verdicts)} scenarios are the same on both sides")
     explained = Counter[str]()
@@ -100,7 +100,7 @@ def _report(scenarios: list[Scenario], verdicts: list[Verdict], memory: Outcomes
         explained += verdict.explained
     for name, count in explained.most_common():
         say(f"  documented: {name} ({count})")
-    coverage = Coverage(exercised(scenario, memory[scenario.name]) for scenario in scenarios)
+    coverage = Coverage(exercised(scenario, peer[scenario.name]) for scenario in scenarios if scenario.name in peer)
     for line in coverage.text():
         say(line)
 
@@ -147,7 +147,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--scenarios", type=int, default=500, metavar="N", help="how many (default: %(default)s)")
     parser.add_argument("--seed", default=f"{random.SystemRandom().randrange(10**6)}", help="default: a fresh one")
     parser.add_argument(
-        "--settings", default=",".join(generator.SETTINGS), help="Configurations (default: %(default)s)"
+        "--settings", default=",".join(generator.SETTINGS), help="Configurations, by turns (default: %(default)s)"
     )
     parser.add_argument("--memory", action="store_true", help="of ours only the core, in memory: no second cluster")
     parser.add_argument("--peer", type=Path, help="outcomes of an earlier run (kueue.json.gz) instead of a new one")

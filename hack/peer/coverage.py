@@ -7,8 +7,10 @@ from itertools import combinations
 from hack.peer.features import FEATURES
 
 Pair = tuple[str, str]
-# Those that cannot meet; each with its reason.
-IMPOSSIBLE: frozenset[Pair] = frozenset()
+# Those that cannot meet: they belong to different Configurations.
+_OF_RESOURCES, _OF_SHARES = ("excluded resource", "transformed resource"), ("fair sharing", "weights")
+IMPOSSIBLE = frozenset((a, b) for a, b in combinations(sorted((*_OF_RESOURCES, *_OF_SHARES)), 2)
+                       if (a in _OF_RESOURCES) != (b in _OF_RESOURCES))  # fmt: skip
 
 
 class Coverage:

@@ -9,15 +9,28 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from admission.model.configuration import FINAL_SHARE, INITIAL_SHARE
 from admission.reconcile import checks, holding, requeueing, usage
-from admission.rules import cycle, fill_back, flavors, grades, matching, nomination, partial, preemption
+from admission.rules import (
+    cycle,
+    fair_preemption,
+    fill_back,
+    flavors,
+    grades,
+    matching,
+    nomination,
+    partial,
+    preemption,
+)
 from admission.rules import preemption_candidates as candidates
-from admission.rules.cycle import PREEMPT, SKIPPED
+from admission.rules.cycle import PREEMPT
 from admission.rules.estate import Estate
+from admission.rules.fair_targets import Targets
 from admission.rules.menu import Menu
 from admission.rules.order import Ordering
 from admission.rules.queue import Queue
 from admission.rules.standing import Standing
+from admission.rules.tournament import Tournament
 from admission.tree import quota, shares
 
 
@@ -183,20 +196,6 @@ def _preemptors_keep_no_room() -> None:
     _method(cycle._Cycle, "book", make)
 
 
-def _victims_are_taken_twice() -> None:
-    def make(right: Callable[..., Any]) -> Callable[..., Any]:
-        def judge(self: Any, nomination: Any) -> Any:
-            verdict = right(self, nomination)
-            if verdict.step == SKIPPED and nomination.victims:
-                newly = tuple(one for one in nomination.victims if not self._evicted(one.workload))
-                return verdict._replace(step=PREEMPT, newly=newly)
-            return verdict
-
-        return judge
-
-    _method(cycle._Cycle, "judge", make)
-
-
 def _strict_queues_do_not_block() -> None:
     Queue.strict = property(lambda self: False)  # type: ignore[assignment]
 
@@ -318,6 +317,29 @@ def _shares_do_not_count() -> None:
     everywhere(shares.share, lambda node, more=None: shares.NOTHING)
 
 
+def _fairness(**changes: Any) -> Callable[[], None]:
+    """Shares decide otherwise, whatever the configuration says."""
+
+    def plant() -> None:
+        right = fair_preemption.fairness_of
+
+        def wrong(configuration: Any, yielded: Any) -> Any:
+            found = right(configuration, yielded)
+            return found and replace(found, **changes)
+
+        everywhere(right, wrong)
+
+    return plant
+
+
+def _all_targets_are_alike() -> None:
+    Targets._share = lambda self, node: shares.NOTHING  # type: ignore[method-assign]
+
+
+def _borrowers_are_not_put_behind() -> None:
+    Tournament._borrows = lambda self, seat, nomination: False  # type: ignore[method-assign]
+
+
 FAULTS = (
     Fault("lending limits do not count", _lending_limits_do_not_count),
     Fault("borrowing limits do not count", _borrowing_limits_do_not_count),
@@ -341,7 +363,6 @@ FAULTS = (
     Fault("priority before borrowing", _priority_before_borrowing),
     Fault("heads without victims keep no room", _heads_without_victims_keep_no_room),
     Fault("preemptors keep no room", _preemptors_keep_no_room),
-    Fault("victims are taken twice", _victims_are_taken_twice),
     Fault("strict queues do not block", _strict_queues_do_not_block),
     Fault("every queue blocks", _every_queue_blocks),
     Fault("preemptors do not stay first", _preemptors_do_not_stay_first),
@@ -364,4 +385,9 @@ FAULTS = (
     Fault("reclaimable pods keep quota", _reclaimable_pods_keep_quota),
     Fault("weights do not count", _weights_do_not_count, fair=True),
     Fault("shares do not count", _shares_do_not_count, fair=True),
+    Fault("owners must have the smaller share, too", _fairness(owner_first=False), fair=True),
+    Fault("only the first strategy", _fairness(strategies=(FINAL_SHARE,)), fair=True),
+    Fault("only the second strategy", _fairness(strategies=(INITIAL_SHARE,)), fair=True),
+    Fault("who borrows most does not give way first", _all_targets_are_alike, fair=True),
+    Fault("who borrows is not put behind who does not", _borrowers_are_not_put_behind, fair=True),
 )

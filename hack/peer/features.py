@@ -11,6 +11,7 @@ from typing import Any
 from hack.peer.outcome import Outcome
 from hack.peer.parts.queues import POOL, TAINT
 from hack.peer.scenario import Manifest, Scenario, named
+from hack.peer.settings import CREDITS, FREE
 
 
 @dataclass(frozen=True)
@@ -285,6 +286,10 @@ FEATURES: dict[str, Callable[[Story], bool]] = {
     "check refused": lambda story: story.reason("Evicted", "AdmissionCheck", "DeactivatedDueToAdmissionCheck"),
     "check of a flavor": _flavor_check,
     "partial admission": _partial,
+    "excluded resource": lambda story: any(FREE in str(story.specs[name]) for name, _ in story.admissions),
+    "transformed resource": lambda story: any(
+        CREDITS in pod_set["flavors"] for _, one in story.admissions for pod_set in one["podSets"].values()
+    ),
 }
 
 

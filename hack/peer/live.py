@@ -33,7 +33,9 @@ from hack.peer.scenario import Manifest, Scenario
 
 WATCHED = ("Workload", "ClusterQueue", "LocalQueue", "Cohort")
 JSON_PATCH = "application/json-patch+json"
-AT_ONCE = 24  # scenarios under way: with more of them a cycle of Kueue takes so long that its order depends on it
+# Scenarios under way. With more of them a cycle of Kueue takes so long that its order depends on it; how long, the
+# pulse tells.
+AT_ONCE, MOST_AT_ONCE = 20, 80
 PATIENCE = 120.0  # seconds for an answer of the API server
 CALM = 2.0  # seconds without a change; both write statuses of queues at most a second late
 BEATS = 1  # of the pulse, from start to end
@@ -184,7 +186,7 @@ class Session:
         self._pulse = Pulse(client)
         self._stages: dict[str, LiveStage] = {}
         self._synced = {kind: asyncio.Event() for kind in WATCHED}
-        self._room = asyncio.Semaphore(AT_ONCE)
+        self._playing = 0
         self._count = 0
 
     async def play(self, scenarios: Iterable[Scenario], done: Callable[[Outcome], None]) -> None:
@@ -194,13 +196,18 @@ class Session:
                 group.create_task(self._play_one(scenario, done))
 
     async def _play_one(self, scenario: Scenario, done: Callable[[Outcome], None]) -> None:
-        async with self._room:
+        while self._playing >= (MOST_AT_ONCE if self._pulse.quick else AT_ONCE):  # noqa: ASYNC110 - nobody tells
+            await asyncio.sleep(0.5)
+        self._playing += 1
+        try:
             self._count += 1
             names = Names(f"p{self._count:05}")
             stage = self._stages[names.token] = LiveStage(self._client, names, self._pulse, settling=self._settling)
             done(await play(scenario, stage))
             await stage.retire()
             del self._stages[names.token]
+        finally:
+            self._playing -= 1
 
     async def watch(self) -> None:
         """For ever; one watch per kind, and what changes goes to the scenario whose names it bears."""

@@ -19,6 +19,7 @@ from controller.kube.client import Client
 from controller.kube.errors import NotFound
 
 SPACE = "pulse"
+QUICK = 3.2  # seconds; an idle Kueue takes some 2.2, for it wakes and tells a second later each
 PAUSE = 0.2  # seconds between two beats
 PATIENCE = 120.0  # seconds for an answer of the API server
 KEPT = 200  # beats; nobody asks for longer ago
@@ -31,9 +32,15 @@ class Pulse:
         self.beats = 0
         self._client = client
         self._began: list[float] = []
+        self._took = 0.0
         self._admitted: set[str] = set()
         self._pending: dict[str, int] = {}  # as the queues say, by kind
         self._news = asyncio.Event()
+
+    @property
+    def quick(self) -> bool:
+        """Whether the last beat took hardly longer than the pauses that the product makes by itself."""
+        return 0.0 < self._took < QUICK
 
     def beats_since(self, moment: float) -> int:
         """How many began after that moment (`time.monotonic`) and have ended."""
@@ -79,6 +86,7 @@ class Pulse:
             await self._workload(number + 1)
             await self._told(1)
             self._began = [*self._began[-KEPT:], began]
+            self._took = time.monotonic() - began
             self.beats += 1
             await asyncio.sleep(PAUSE)
 

@@ -11,9 +11,7 @@ from hack.cluster import Cluster
 from hack.cluster.ports import Port
 from hack.demo import parts
 from hack.kueue import Kueue
-from hack.peer.settings import FILES
-
-_HEAD = {"apiVersion": "config.kueue.x-k8s.io/v1beta2", "kind": "Configuration"}
+from hack.peer.settings import FILES, HEAD
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +31,7 @@ def _lockgate(cluster: Cluster, settings: str) -> None:
     flags = []
     if FILES[settings]:
         path = cluster.folder / "configuration.yaml"
-        path.write_text(yaml.safe_dump({**_HEAD, **FILES[settings]}))
+        path.write_text(yaml.safe_dump({**HEAD, **FILES[settings]}))
         flags = [f"--config={path}"]
     port = Port()
     url = f"https://{port.address}"

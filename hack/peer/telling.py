@@ -11,7 +11,7 @@ from hack.peer.compare import Verdict
 from hack.peer.outcome import Moment
 from hack.peer.rules import Difference
 from hack.peer.scenario import Scenario
-from hack.peer.settings import FILES
+from hack.peer.settings import FILES, HEAD
 
 STEP = 10  # virtual seconds between two events
 
@@ -41,8 +41,7 @@ def _file(scenario: Scenario, verdict: Verdict) -> dict[str, Any]:
         "why": "This is what Kueue does.",
     }
     if FILES[scenario.settings]:
-        head = {"apiVersion": "config.kueue.x-k8s.io/v1beta2", "kind": "Configuration"}
-        file["config"] = {**head, **FILES[scenario.settings]}
+        file["config"] = {**HEAD, **FILES[scenario.settings]}
     events = [event for number, moment in enumerate(moments) for event in _event(number * STEP, moment)]
     file |= {
         "objects": [dict(one) for one in scenario.objects],

@@ -5,6 +5,7 @@ from random import Random
 from typing import Any
 
 from hack.peer.scenario import Manifest
+from hack.peer.settings import CREDITS, GPU
 
 KUEUE = "kueue.x-k8s.io/v1beta2"
 POOL = "peer.dev/pool"  # label of every flavor; its value is the flavor's name
@@ -34,7 +35,7 @@ class Plan:
     namespaces: list[str] = field(default_factory=lambda: ["lab"])
     classes: dict[str, int] = field(default_factory=dict)
     checks: list[str] = field(default_factory=list)
-    fair: bool = False
+    settings: str = "plain"
 
     @property
     def resources(self) -> list[str]:
@@ -95,16 +96,18 @@ _NEEDS = {
 }
 
 
-def plan(random: Random, *, fair: bool) -> Plan:
+def plan(random: Random, settings: str) -> Plan:
     """What this scenario is made of."""
     features: set[str] = set()
     for feature, chance in _CHANCES.items():
         lucky = random.random() < chance
-        if lucky and _NEEDS.get(feature, feature) in features | {feature} and (feature != "weights" or fair):
+        if lucky and _NEEDS.get(feature, feature) in features | {feature}:
             features.add(feature)
-    made = Plan(features, fair=fair)
-    if fair:
-        features.add("fair-sharing")
+    if settings != "fair":
+        features.discard("weights")
+    if settings == "resources":
+        features |= {"two-groups", "excluded"}
+    made = Plan(features, settings=settings)
     _resources(random, made)
     _tree(random, made)
     if "two-namespaces" in features:
@@ -127,7 +130,7 @@ def _resources(random: Random, made: Plan) -> None:
     made.groups = [(main, list(made.flavors))]
     if "two-groups" in made.features:
         made.flavors.append("gpu")
-        made.groups.append((["peer.dev/gpu"], ["gpu"]))
+        made.groups.append(([CREDITS if made.settings == "resources" else GPU], ["gpu"]))
     if "taint" in made.features:
         made.tainted = [random.choice(made.groups[0][1])]
 
@@ -238,7 +241,8 @@ def _cluster_queue(random: Random, made: Plan, queue: Queue) -> Manifest:
     spec["resourceGroups"] = _groups(random, made, limits=bool(queue.cohort), most=6, lends_more=False)
     preemption: dict[str, Any] = {}
     if "within-queue" in features and random.random() < 0.75:
-        preemption["withinClusterQueue"] = random.choice(["LowerPriority", "LowerOrNewerEqualPriority"])
+        newer = 0.8 if "equal-priorities" in features else 0.4
+        preemption["withinClusterQueue"] = "LowerOrNewerEqualPriority" if random.random() < newer else "LowerPriority"
     if "reclaim" in features and random.random() < 0.75:
         preemption["reclaimWithinCohort"] = random.choice(["Any", "Any", "LowerPriority"])
         if "borrow-within-cohort" in features and random.random() < 0.75:

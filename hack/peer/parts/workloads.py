@@ -5,6 +5,7 @@ from typing import Any
 
 from hack.peer.parts.queues import KUEUE, POOL, TAINT, Plan, amount
 from hack.peer.scenario import Manifest
+from hack.peer.settings import CREDITS, FREE, GPU
 
 
 def workloads(random: Random, made: Plan) -> list[Manifest]:
@@ -48,7 +49,9 @@ def _pod_set(random: Random, made: Plan, name: str) -> dict[str, Any]:
     requests = {made.groups[0][0][0]: random.randint(1, 4 if count == 1 else 2)}
     for resource in made.resources[1:]:
         if random.random() < 0.6:
-            requests[resource] = random.randint(1, 3 if count == 1 else 1)
+            requests[GPU if resource == CREDITS else resource] = random.randint(1, 3 if count == 1 else 1)
+    if "excluded" in made.features and random.random() < 0.4:
+        requests[FREE] = random.randint(1, 9)
     container = {
         "name": "c",
         "image": "registry.example/none:1",
