@@ -79,6 +79,14 @@ class TestBestEffort:
         lab.submit("c", "q", cpu="5", priority=7)
         assert lab.parked() == ["a", "b"], "another priority is another question"
 
+    @pytest.mark.parametrize("apart", [2**61 - 1, 2 * (2**61 - 1), 2**64])
+    def test_no_amount_is_taken_for_another_however_far_apart_they_are(self, lab: Lab, apart: int) -> None:
+        """To Python's hash, numbers that are 2^61-1 apart are the same."""
+        lab.queue("q", cpu="4")
+        lab.submit("absurd", "q", cpu=f"{1000 + apart}m")
+        lab.submit("honest", "q", cpu="1")
+        assert admitted(lab.run()) == ["honest"]
+
     def test_equal_failures_are_forgotten_on_the_next_flush(self, lab: Lab) -> None:
         lab.queue("q", cpu="4")
         lab.runs("holder", "q", cpu="4")
