@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from admission.api.field_errors import too_many
@@ -13,6 +13,7 @@ from admission.model import names
 from admission.model.job import Job
 from admission.model.kinds import KINDS
 from admission.model.workload import PodSet, Workload
+from admission.readers.metadata import read_metadata
 
 _LONGEST_NAME = 253  # a DNS subdomain
 _LONGEST_LABEL = 63  # the value of a label
@@ -36,8 +37,9 @@ def compose(
     name: str,
     priority: int = 0,
     priority_class: tuple[str, str, str] | None = None,
+    label_keys: Collection[str] = (),
 ) -> dict[str, Any]:
-    """The Workload `name` for a job's manifest. `priority_class`: group, kind, name.
+    """The Workload `name` for a job's manifest. `priority_class`: group, kind, name; `label_keys`: of labels to copy.
 
     Raises PermanentProblem when no Workload can hold the job.
     """
@@ -51,8 +53,11 @@ def compose(
         "finalizers": [names.IN_USE],
         "ownerReferences": [_controller(kind, read)],
     }
+    labels = {key: value for key, value in read_metadata(job).labels.items() if key in label_keys}
     if read.uid and is_label_value(read.uid):
-        metadata["labels"] = {names.JOB_UID: read.uid}
+        labels[names.JOB_UID] = read.uid
+    if labels:
+        metadata["labels"] = labels
     if read.gated_by:
         metadata["annotations"] = {names.ADMISSION_GATED_BY: read.gated_by}
     spec: dict[str, Any] = {

@@ -35,6 +35,7 @@ class CreateWorkload:
     job_uid: str
     priority: int = 0
     priority_class: tuple[str, str, str] | None = None  # group, kind, name
+    label_keys: tuple[str, ...] = ()  # of labels of the job that its Workload takes over
 
 
 @dataclass(frozen=True, slots=True)

@@ -141,7 +141,8 @@ def _without_workload(view: View, job: Job, now: float) -> Wishes:
     name = workload_name(job.ref.kind, job.ref.name, job.uid, short=short)
     ref = Ref("Workload", job.ref.namespace, name)
     event = EmitEvent(job.ref, job.uid, "Normal", "CreatedWorkload", f"Created Workload: {ref.namespace}/{ref.name}")
-    return Wishes(effects=(CreateWorkload(ref, job.ref, job.uid, found.value, found.ref),), events=(event,))
+    keys = view.configuration.label_keys_to_copy
+    return Wishes(effects=(CreateWorkload(ref, job.ref, job.uid, found.value, found.ref, keys),), events=(event,))
 
 
 def _with_workload(view: View, job: Job, workload: Workload, now: float) -> Wishes:

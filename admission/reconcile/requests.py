@@ -105,8 +105,9 @@ def _composed(effect: CreateWorkload | UpdateWorkload, manifests: Mapping[Ref, M
     job = _manifest(effect.job, manifests)
     if job["metadata"].get("uid") != effect.job_uid:
         raise Moved(f"{effect.job} is another object now")
+    keys = effect.label_keys if isinstance(effect, CreateWorkload) else ()
     try:
-        return compose(effect.job.kind, job, effect.ref.name, effect.priority, effect.priority_class)
+        return compose(effect.job.kind, job, effect.ref.name, effect.priority, effect.priority_class, keys)
     except PermanentProblem as problem:
         raise Impossible(str(problem)) from problem
 
