@@ -52,12 +52,18 @@ class Loads:
                 continue
             self.touched[(kind, name)] = None
             load = table.setdefault(name, Load())
-            if share.pending:
-                load.pending += sign
-                continue
-            load.reserving += sign
-            load.admitted += sign * share.admitted
-            for fr, units in share.usage.items():
-                load.reserved[fr] = load.reserved.get(fr, 0) + sign * units
-                if share.admitted:
-                    load.used[fr] = load.used.get(fr, 0) + sign * units
+            _count(load, share, sign)
+            if not load.pending and not load.reserving:  # queues come and go
+                del table[name]
+
+
+def _count(load: Load, share: Share, sign: int) -> None:
+    if share.pending:
+        load.pending += sign
+        return
+    load.reserving += sign
+    load.admitted += sign * share.admitted
+    for fr, units in share.usage.items():
+        load.reserved[fr] = load.reserved.get(fr, 0) + sign * units
+        if share.admitted:
+            load.used[fr] = load.used.get(fr, 0) + sign * units

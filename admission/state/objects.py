@@ -136,8 +136,11 @@ class Objects:
             table.setdefault(name, {})[key] = None
 
     def index_queue(self, key: str, before: LocalQueue | None, after: LocalQueue | None) -> None:
-        if before is not None:
-            self._queues_of.get(before.cluster_queue, {}).pop(key, None)
+        mine = self._queues_of.get(before.cluster_queue) if before is not None else None
+        if before is not None and mine is not None:
+            mine.pop(key, None)
+            if not mine:
+                del self._queues_of[before.cluster_queue]
         if after is not None:
             self._queues_of.setdefault(after.cluster_queue, {})[key] = None
 

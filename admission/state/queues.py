@@ -90,6 +90,7 @@ class Queues:
         for kind, name in waiting:
             slot = self._slot(kind, name)
             if slot is None or slot.observed is None:
+                self._written.pop((kind, name), None)
                 continue
             if slot.busy:
                 continue  # looked at again when the write under way has landed

@@ -36,13 +36,16 @@ class Requests:
         if before is not None and value is not None and value.resource_version < before.resource_version:
             return False  # an old fact
         left = {known: each for known, each in ranges.items() if known != name}
-        ranges = self._ranges[namespace] = left if value is None else {**left, name: value}
-        if (before.items if before else ()) == (value.items if value else ()):
-            return False
-        self._limits[namespace] = summarized(ranges.values())
+        ranges = left if value is None else {**left, name: value}
+        changed = (before.items if before else ()) != (value.items if value else ())
         if not ranges:
-            del self._ranges[namespace], self._limits[namespace]
-        return True
+            self._ranges.pop(namespace, None)
+            self._limits.pop(namespace, None)
+            return changed
+        self._ranges[namespace] = ranges
+        if changed:
+            self._limits[namespace] = summarized(ranges.values())
+        return changed
 
     def put_runtime_class(self, name: str, value: RuntimeClass | None) -> bool:
         """A RuntimeClass as it is now; whether that may change a request. None: it is gone."""
