@@ -322,8 +322,8 @@ class Queue:
         return keys
 
     def _line_up(self, waiting: Waiting) -> None:
-        # Kueue tells kin apart by 64 bits of a hash, too. To Python -1 and -2 hash alike, so the priority is doubled; so
-        # do numbers that are 2^61-1 apart, and nobody may pass for the kin of others by asking for absurdly much.
+        # Kueue tells kin apart by 64 bits of a hash, too. To Python -1 and -2 hash alike, so the priority is doubled;
+        # so do numbers that are 2^61-1 apart, and nobody may pass for the kin of others by asking for absurdly much.
         lane, asks = self._lane(waiting), waiting.asks
         absurd = tuple([units >> 60 for ask in asks for _, units in ask.requests])
         kin = waiting.kin = hash((2 * waiting.rank[0], asks, lane, absurd))

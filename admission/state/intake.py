@@ -133,9 +133,10 @@ class Intake:
             return
         if value is None:
             self._scheduler.drop_cohort(name)
+            self._queues.reshaped()
         elif old is None or _spec(old) != _spec(value):
             self._scheduler.put_cohort(value)
-        self._queues.reshaped()
+            self._queues.reshaped()
         self._queues.touch("Cohort", name)
 
     def _cluster_queue(self, name: str, value: ClusterQueue | None) -> None:

@@ -2,9 +2,12 @@
 
 from typing import Any
 
+import pytest
+
 from admission.model.amounts import MAX_INT64
 from admission.model.configuration import DEFAULTS, Configuration, FairSharing
 from admission.model.kinds import Ref
+from admission.state import queues
 from admission.world.world import World
 from tests.core.clusters import API, workload
 
@@ -107,6 +110,24 @@ def test_a_cohort_status_is_written_at_most_once_a_second_and_never_without_a_ch
     company.rest()
     later = [write.at for write in company.world.writes if write.ref == Ref("Cohort", "", "team")][1:]
     assert len(later) == 1
+
+
+def test_our_own_word_about_a_cohort_moves_no_other_status(monkeypatch: pytest.MonkeyPatch) -> None:
+    company = Company(FAIR)
+    company.run("a", 3)
+    looked: list[str] = []
+    of_a_queue = queues.cluster_queue_status
+
+    def told(view: Any, queue: Any, *more: Any) -> Any:
+        looked.append(queue.name)
+        return of_a_queue(view, queue, *more)
+
+    monkeypatch.setattr(queues, "cluster_queue_status", told)
+    word = {"status": {"fairSharing": {"weightedShare": 77}}}
+    assert company.world.api.patch(Ref("Cohort", "", "team"), word, subresource="status").code == 200
+    company.rest()
+    assert company.share("Cohort", "team") == 100, "it is put right"
+    assert looked == [], "with a thousand queues each such word would cost a thousand looks"
 
 
 def _tree(kind: str, name: str, groups: list[dict[str, Any]], **spec: Any) -> dict[str, Any]:
