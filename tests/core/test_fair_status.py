@@ -7,7 +7,7 @@ import pytest
 from admission.model.amounts import MAX_INT64
 from admission.model.configuration import DEFAULTS, Configuration, FairSharing
 from admission.model.kinds import Ref
-from admission.state import queues
+from admission.reconcile.queues import cluster_queue_status
 from admission.world.world import World
 from tests.core.clusters import API, workload
 
@@ -116,13 +116,11 @@ def test_our_own_word_about_a_cohort_moves_no_other_status(monkeypatch: pytest.M
     company = Company(FAIR)
     company.run("a", 3)
     looked: list[str] = []
-    of_a_queue = queues.cluster_queue_status
-
     def told(view: Any, queue: Any, *more: Any) -> Any:
         looked.append(queue.name)
-        return of_a_queue(view, queue, *more)
+        return cluster_queue_status(view, queue, *more)
 
-    monkeypatch.setattr(queues, "cluster_queue_status", told)
+    monkeypatch.setattr("admission.state.queues.cluster_queue_status", told)
     word = {"status": {"fairSharing": {"weightedShare": 77}}}
     assert company.world.api.patch(Ref("Cohort", "", "team"), word, subresource="status").code == 200
     company.rest()
