@@ -15,6 +15,7 @@ from admission.rules import grades, reasons
 from admission.rules.estate import Estate
 from admission.rules.nomination import Nomination, again
 from admission.rules.tournament import by_share
+from admission.rules.yielding import moment
 from admission.tree import Node
 from admission.tree.quota import queue_available
 
@@ -71,7 +72,7 @@ def _in_order(estate: Estate, nominations: Iterable[Nomination]) -> Iterable[Nom
     Kueue lets it compete as if nothing had happened. Where it then wins, it takes back the room that was made by its
     own leaving, is evicted for it again, and so on for ever.
     """
-    turn, insisting = estate.ordering.turn, estate.insisting
+    turn, insisting = estate.ordering.turn, estate.yielding.insisting
 
     def place(each: Nomination) -> tuple[object, ...]:
         return each.waiting.key not in insisting, *turn(each.waiting, each.assignment.borrowing)
@@ -131,7 +132,7 @@ class _Cycle:
         if nomination.refusal is not None:
             return Verdict(nomination, REFUSED, *nomination.refusal)
         hopeless = assignment.mode == grades.NO_FIT or (assignment.mode == grades.PREEMPT and not victims)
-        if hopeless and nomination.waiting.key in self._estate.insisting:
+        if hopeless and nomination.waiting.key in self._estate.yielding.insisting:
             self._stuck[nomination.waiting.key] = None
         if assignment.mode == grades.NO_FIT:
             return Verdict(nomination, NO_FIT, reasons.why_not(assignment.failures[-1]), nomination.message)
@@ -157,9 +158,8 @@ class _Cycle:
     def _would_come_back(self, nomination: Nomination) -> bool:
         """It has left twice for a head that is stuck at this moment, and would have to leave for it again: the room
         that it made led that head to other flavors, where it finds nobody to preempt."""
-        left_for = self._estate.yielded.get(nomination.waiting.key, {})
-        surveyed = self._node(nomination).root.surveyed
-        return any(left_for.get(key) == surveyed for key in self._stuck)
+        yielding, now = self._estate.yielding, moment(self._node(nomination))
+        return any(yielding.times(nomination.waiting.key, key, now) for key in self._stuck)
 
     def _judge_again(self, nomination: Nomination) -> Verdict:
         """Somebody that it would preempt leaves for others already: whether that makes enough room for it, too."""

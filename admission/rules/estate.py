@@ -10,6 +10,7 @@ from admission.rules.fair_preemption import fairness_of
 from admission.rules.holders import Holder, Holders
 from admission.rules.order import Ordering
 from admission.rules.queue import Queue, Waiting
+from admission.rules.yielding import Yielding, moment
 from admission.tree import Node, Tree
 
 
@@ -19,10 +20,8 @@ class Estate:
     def __init__(self, configuration: Configuration = DEFAULTS) -> None:
         self.configuration = configuration
         self.ordering = Ordering(configuration)
-        # Victim -> for whom it has left, and the state of quotas (`surveyed`) at that time.
-        self.yielded: dict[WorkloadKey, dict[WorkloadKey, int]] = {}
-        self.insisting: dict[WorkloadKey, None] = {}  # for whom the same victim had to leave again
-        self.fairness = fairness_of(configuration, self.yielded)  # None: fair sharing is off
+        self.yielding = Yielding()
+        self.fairness = fairness_of(configuration, self.yielding)  # None: fair sharing is off
         self.consumption = consumption_of(configuration)  # None: admission fair sharing is off
         self.tree = Tree()
         self.holders = Holders()
@@ -119,7 +118,9 @@ class Estate:
             raise LookupError(f"{key} holds no quota and cannot be evicted")
         node = self.tree.queue(holder.queue)
         if node is not None:
-            self._note_yielding(key, by, node.root.surveyed)
+            room = 2 * (len(self.waiting) + len(self.holders))
+            self.yielding.forget_others(lambda one: one in self.waiting or one in self.holders, room)
+            self.yielding.note(key, by, moment(node))
         holder.evicted = True
         self.era += 1
 
@@ -134,17 +135,8 @@ class Estate:
         if above == victim:
             del self.ousted[next(each for each in self.ousted if each in circle)]
 
-    def _note_yielding(self, victim: WorkloadKey, by: WorkloadKey, surveyed: int) -> None:
-        """Whoever makes the same one leave again has lost the room it was made, and comes first from now on.
-
-        Heads that are in the way only for a cycle, or that come before it and take a part of the room, can bring its
-        victim back before it for ever.
-        """
-        yielded = self.yielded
-        if len(yielded) > 2 * (len(self.waiting) + len(self.holders)):  # now and then, so that it costs little
-            for key in [key for key in yielded if key not in self.waiting and key not in self.holders]:
-                del yielded[key]
-        to = yielded.setdefault(victim, {})
-        if to.get(by) == surveyed:
-            self.insisting[by] = None
-        to[by] = surveyed
+    def disturbed(self, queue: str) -> None:
+        """Something happened in the queue's tree that no decision of ours led to."""
+        node = self.tree.queue(queue)
+        if node is not None:
+            node.root.news += 1

@@ -9,32 +9,30 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from admission.model.configuration import FINAL_SHARE, INITIAL_SHARE, Configuration
-from admission.model.names import IN_COHORT_RECLAMATION, WorkloadKey
+from admission.model.names import IN_COHORT_RECLAMATION
 from admission.model.queues import ClusterQueue
 from admission.rules.fair_targets import Targets, borrowers, candidates_by_queue
 from admission.rules.fill_back import spare
 from admission.rules.holders import Holders
 from admission.rules.preemption_candidates import Candidate, Search, allowed
+from admission.rules.yielding import Yielding, moment
 from admission.tree import Node, Tree
 from admission.tree.quota import available, within_nominal
 from admission.tree.shares import Share, Units, passed_on, share
-
-# Victim -> for whom it has left, and the state of quotas (`surveyed`) at that time.
-Yielded = Mapping[WorkloadKey, Mapping[WorkloadKey, int]]
 
 
 @dataclass(frozen=True, slots=True)
 class Fairness:
     """How shares decide who may be preempted. `owner_first`: who stays within its nominal quota need not compare.
 
-    Because of shares nobody leaves twice for the same one, as long as quotas and weights stay (`yielded`). Priorities,
+    Because of shares nobody leaves twice for the same one while nothing happens from outside (`yielding`). Priorities,
     sizes that divide badly and resources of which each queue owns another let two workloads have the better right by
     turns; they would make each other leave for ever.
     """
 
     strategies: tuple[str, ...] = (FINAL_SHARE, INITIAL_SHARE)
     owner_first: bool = True
-    yielded: Yielded = field(default_factory=dict)
+    yielding: Yielding = field(default_factory=Yielding)
     _known: dict[int, dict[Node, Share]] = field(default_factory=dict)
 
     def shares_at(self, version: int) -> dict[Node, Share]:
@@ -46,21 +44,20 @@ class Fairness:
         return known
 
     def has_yielded(self, search: Search, candidate: Candidate) -> bool:
-        """Already, to this preemptor, under these quotas; and it is back, not still on its way out."""
-        to = self.yielded.get(candidate.holder.key)
-        if to is None or candidate.holder.evicted:
+        """Already, to this preemptor, and nothing has happened since; it is back, not still on its way out."""
+        if candidate.holder.evicted:
             return False
-        return to.get(search.preemptor.key) == search.node.root.surveyed
+        return self.yielding.times(candidate.holder.key, search.preemptor.key, moment(search.node)) > 0
 
 
-def fairness_of(configuration: Configuration, yielded: Yielded) -> Fairness | None:
+def fairness_of(configuration: Configuration, yielding: Yielding) -> Fairness | None:
     """None: fair sharing is off, and preemption classical."""
     if configuration.fair_sharing is None:
         return None
     return Fairness(
         configuration.fair_sharing.preemption_strategies,
         configuration.gates["FairSharingPreemptWithinNominal"],
-        yielded,
+        yielding,
     )
 
 

@@ -36,7 +36,7 @@ class Hunt:
         self._spec: ClusterQueue = queue.spec
         self._estate, self._waiting, self._node, self._now = estate, waiting, node, now
         self._holders = estate.holders if holders is None else holders
-        self._prospects = queue.prospects.at((estate.tree.version(node), estate.era))
+        self._prospects = queue.prospects.at((estate.tree.version(node), estate.era), estate.yielding)
 
     @property
     def asks(self) -> Asks:

@@ -17,6 +17,7 @@ from admission.rules.fill_back import spare
 from admission.rules.holders import Holders, Preemptor
 from admission.rules.preemption_candidates import Candidate, Candidates, Search
 from admission.rules.prospects import Prospects
+from admission.rules.yielding import MOST, Yielding, moment
 from admission.tree import Tree
 from admission.tree.quota import within_nominal
 
@@ -112,12 +113,23 @@ def _search(
     if prospect.hopeless(requests):
         return []
     candidates = prospect.candidates
+    ordered = _not_spared(search, candidates.ordered, known.yielding) if known is not None else candidates.ordered
     for may_borrow in _attempts(search, candidates):
-        victims = _attempt(tree, search, candidates.ordered, may_borrow)
+        victims = _attempt(tree, search, ordered, may_borrow)
         if victims:
             return victims
-    prospect.was_vain(requests)
+    if len(ordered) == len(candidates.ordered):
+        prospect.was_vain(requests)
     return []
+
+
+def _not_spared(search: Search, ordered: list[Candidate], yielding: Yielding) -> list[Candidate]:
+    """Without those who have left for the preemptor often enough, and are back."""
+    key = search.preemptor.key
+    if key not in yielding.repeated:
+        return ordered
+    now = moment(search.node)
+    return [one for one in ordered if one.holder.evicted or yielding.times(one.holder.key, key, now) < MOST]
 
 
 def _attempts(search: Search, candidates: Candidates) -> tuple[bool, ...]:

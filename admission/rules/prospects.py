@@ -11,8 +11,10 @@ from admission.model.queues import ClusterQueue, FlavorResource
 from admission.rules.holders import Holders
 from admission.rules.order import Rank
 from admission.rules.preemption_candidates import Candidates, Search, find_candidates, footing
+from admission.rules.yielding import Yielding
 
 Needs = tuple[FlavorResource, ...]
+_NOBODY = Yielding()
 _MOST_VAIN = 4  # requests remembered for one line of candidates: the smallest matter, and there are few that differ
 
 
@@ -37,18 +39,20 @@ class Prospect:
 
 
 class Prospects:
-    """Of one queue; kept between looks."""
+    """Of one queue; kept between looks. `yielding`: who has left for whom."""
 
-    __slots__ = ("_foremost", "_known", "_rearmost", "_stamp")
+    __slots__ = ("_foremost", "_known", "_rearmost", "_stamp", "yielding")
 
     def __init__(self) -> None:
+        self.yielding = _NOBODY
         self._stamp: object = None
         self._foremost: dict[Needs, Rank] = {}  # the first in line of those who found nobody
         self._rearmost: dict[Needs, int] = {}  # the lowest priority at which somebody was found, whoever is younger
         self._known: dict[object, Prospect] = {}
 
-    def at(self, stamp: object) -> "Prospects":
+    def at(self, stamp: object, yielding: Yielding) -> "Prospects":
         """What is known in this state; nothing, when it is a new one."""
+        self.yielding = yielding
         if stamp != self._stamp:
             self._stamp = stamp
             self._foremost.clear()

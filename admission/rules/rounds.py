@@ -89,7 +89,7 @@ class Rounds:
         queue.leave(waiting)
         del self._estate.waiting[waiting.key]
         self._estate.ousted.pop(waiting.key, None)
-        self._estate.insisting.pop(waiting.key, None)
+        self._estate.yielding.content(waiting.key)
         self._told.pop(waiting.key, None)
         self._estate.hold(
             Holder(

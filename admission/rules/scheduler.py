@@ -195,8 +195,11 @@ class Scheduler:
         if waiting is not None and waiting.queue == queue:
             if self._line(queue).update(waiting, workload):
                 self._stir(queue)
+                self._estate.disturbed(queue)
             return
         self.remove(key)
+        if not workload.evicted and key not in self._estate.ousted:
+            self._estate.disturbed(queue)
         waiting = self._estate.waiting[key] = Waiting(workload, queue, self._estate.ordering.rank(workload))
         self._line(queue).join(waiting)
         self._stir(queue)
@@ -206,7 +209,7 @@ class Scheduler:
         waiting = self._estate.waiting.pop(key, None)
         if waiting is None:
             return
-        self._estate.insisting.pop(key, None)
+        self._estate.yielding.content(key)
         queue = self._line(waiting.queue)
         queue.leave(waiting)
         self._stir(queue.name)
@@ -268,6 +271,8 @@ class Scheduler:
         holder = self._estate.let_go(key)
         if holder is not None:
             self.flush(holder.queue)
+            if not holder.evicted:
+                self._estate.disturbed(holder.queue)
             self._unblock()
 
     def _unblock(self) -> None:

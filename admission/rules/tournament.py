@@ -74,7 +74,7 @@ class Tournament:
     """Iterating takes the heads out: each is chosen by what is booked in the tree when it is asked for."""
 
     def __init__(self, estate: Estate) -> None:
-        self._turn, self._insisting = estate.ordering.turn, estate.insisting
+        self._turn, self._insisting = estate.ordering.turn, estate.yielding.insisting
         self._spare_first = estate.configuration.gates["FairSharingPrioritizeNonBorrowing"]
         self._tree = estate.tree
         self._seats: dict[Node, _Seat] = {}

@@ -27,6 +27,7 @@ class Node:
         "local",
         "name",
         "named",
+        "news",
         "over",
         "parent",
         "queues",
@@ -67,6 +68,7 @@ class Node:
         # Numbers of the tree's own counter, which never runs backwards.
         self.version = 0  # of a root: the last change of quota or usage
         self.surveyed = 0  # of a root: the last change of quota
+        self.news = 0  # of a root: how often something has happened from outside, told by who knows
         self.released = 0  # of a queue: the last time that usage left it
 
     def height(self) -> int:
