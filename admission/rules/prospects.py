@@ -15,6 +15,9 @@ from admission.rules.yielding import Yielding
 
 Needs = tuple[FlavorResource, ...]
 _NOBODY = Yielding()
+# Candidates remembered of one queue, in all lines together: some 5 MB. Where each that waits has a priority of its own
+# it has a line of its own, too.
+MOST_CANDIDATES = 50_000
 _MOST_VAIN = 4  # requests remembered for one line of candidates: the smallest matter, and there are few that differ
 
 
@@ -41,7 +44,7 @@ class Prospect:
 class Prospects:
     """Of one queue; kept between looks. `yielding`: who has left for whom."""
 
-    __slots__ = ("_foremost", "_known", "_rearmost", "_stamp", "yielding")
+    __slots__ = ("_foremost", "_known", "_rearmost", "_stamp", "remembered", "yielding")
 
     def __init__(self) -> None:
         self.yielding = _NOBODY
@@ -49,6 +52,7 @@ class Prospects:
         self._foremost: dict[Needs, Rank] = {}  # the first in line of those who found nobody
         self._rearmost: dict[Needs, int] = {}  # the lowest priority at which somebody was found, whoever is younger
         self._known: dict[object, Prospect] = {}
+        self.remembered = 0  # candidates, in all lines together
 
     def at(self, stamp: object, yielding: Yielding) -> "Prospects":
         """What is known in this state; nothing, when it is a new one."""
@@ -58,6 +62,7 @@ class Prospects:
             self._foremost.clear()
             self._rearmost.clear()
             self._known.clear()
+            self.remembered = 0
         return self
 
     def of(self, search: Search, queues: Mapping[str, ClusterQueue], holders: Holders) -> Prospect:
@@ -66,6 +71,9 @@ class Prospects:
         found = self._known.get(key)
         if found is None:
             found = self._known[key] = Prospect(find_candidates(search, queues, holders))
+            self.remembered += len(found.candidates.ordered)
+            while self.remembered > MOST_CANDIDATES and len(self._known) > 1:
+                self.remembered -= len(self._known.pop(next(iter(self._known))).candidates.ordered)
         return found
 
     def fruitless(self, needs: Needs, rank: Rank) -> bool:

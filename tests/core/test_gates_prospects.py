@@ -70,3 +70,17 @@ def test_every_decision_and_every_sentence_is_as_if_each_search_began_anew(
     remembered = play(drawn, history)
     with forgetful():
         assert play(drawn, history) == remembered
+
+
+def test_what_is_remembered_stays_small_however_many_priorities_there_are() -> None:
+    lab, few = Lab(), 30
+    lab.queue("q", cpu="10", preemption=Preemption("LowerPriority"))
+    for number in range(9):
+        lab.runs(f"holder{number}", "q", priority=-1, cpu="1")
+    lab.runs("rock", "q", priority=1000, cpu="1")  # nobody can have all ten cores
+    for number in range(8):
+        lab.submit(f"w{number}", "q", priority=number, cpu="10")
+    with patch("admission.rules.prospects.MOST_CANDIDATES", few):
+        lab.run()
+    assert lab.parked() == [f"w{number}" for number in range(8)]
+    assert 9 <= lab.scheduler.queues["q"].prospects.remembered <= few
