@@ -24,7 +24,7 @@ from controller.kube.configuration import Settings
 from controller.kube.events import Recorder
 from controller.kube.lease import Elector
 from controller.kube.writer import Writer
-from controller.pages import visibility
+from controller.pages.fronts import fronts
 from controller.pages.metrics import Page
 from controller.scheduler import Scheduler
 
@@ -90,15 +90,14 @@ class App:
         pages = {"/healthz": lambda: (True, "ok"), "/readyz": self._readiness}
         async with (
             probes.served(self._settings.health_bind, pages),
-            probes.served(self._settings.metrics_bind, {}, with_metrics=True, more=self._metrics.chunks),
+            probes.served(self._plain_metrics, {}, with_metrics=True, more=self._metrics.chunks),
         ):
             parts = {
+                **fronts(self._client, self._settings, self._state, self._metrics, self._known),
                 "books": self._keep_books(),
                 "events": self._recorder.run(),
                 "leader": self._elector.run(self._lead) if self._elector else self._lead(),
             }
-            if self._settings.visibility_port and self._settings.core.gates["VisibilityOnDemand"]:
-                parts["visibility"] = self._show()
             await tasks.together(parts)
 
     async def _keep_books(self) -> None:
@@ -107,11 +106,15 @@ class App:
             await self._elector.looked.wait()
         await self._books.run()
 
-    async def _show(self) -> None:
-        """Who waits, for whoever may ask; every replica says it."""
-        settings, known = self._settings, self._books.fresh(since=float("-inf"))
-        where = (settings.visibility_host, settings.visibility_port)
-        await visibility.run(self._client, settings.core.namespace, self._state, where, known, settings.tls_min_version)
+    async def _known(self) -> None:
+        """Until State is complete."""
+        await self._books.fresh(since=float("-inf"))
+
+    @property
+    def _plain_metrics(self) -> str:
+        """Where they are served to whoever asks."""
+        where = self._settings.metrics_bind
+        return probes.OFF if probes.is_secured(where) else where.removeprefix(probes.PLAIN)
 
     async def _lead(self) -> None:
         """The work of the leader: from facts no older than its office, plan and write."""

@@ -1,22 +1,19 @@
-"""Keeps the Secret, the certificate being served and every caBundle in step; or watches files that others renew."""
+"""Keeps the Secret, the certificate being served and every caBundle in step."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import msgspec
 
 from admission.answers.configurations import JOB_KINDS, QUEUE_KINDS, SECRET
 from admission.api.crd import CONVERTED, LABEL, PRODUCT, crd_name
-from controller.kit.certificates import Pair
 from controller.kit.clock import SYSTEM, Clock
 from controller.kit.keyring import Keyring
 from controller.kit.logs import Log
-from controller.kit.serving import BadPair, Serving
+from controller.kit.serving import Serving
 from controller.kube.authority import Authority
 from controller.kube.client import Client
 from controller.kube.errors import NotFound
 
-FILES_SECONDS = 2.0  # between looks at the folder: two small files
 _CONFIGURATIONS = "/apis/admissionregistration.k8s.io/v1/"
 _PLURALS = ("mutatingwebhookconfigurations", "validatingwebhookconfigurations")
 _DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/"
@@ -110,32 +107,3 @@ class OwnAuthority(Authority):
         body = msgspec.json.encode(patch)
         await self._client.call("PATCH", path, body=body, content_type="application/json-patch+json")
         log.info("published the authorities", definition=path.rpartition("/")[2])
-
-
-class Files:
-    """`tls.crt` and `tls.key` of a folder, by cert-manager or by hand. Whoever makes them also fills the caBundles."""
-
-    def __init__(self, folder: Path, serving: Serving, clock: Clock = SYSTEM) -> None:
-        self._folder = folder
-        self._serving = serving
-        self._clock = clock
-        self._complained = ""
-
-    async def run(self) -> None:
-        """For ever; a pair that is half written is passed over until it fits."""
-        while True:
-            await self._clock.sleep(FILES_SECONDS)
-            try:
-                if self.step():
-                    log.info("serving a new certificate", folder=str(self._folder))
-                self._complained = ""
-            except (BadPair, OSError) as error:
-                if str(error) != self._complained:
-                    log.warning("the new certificate is not served, the old one stays", why=str(error))
-                self._complained = str(error)
-
-    def step(self) -> bool:
-        """One look; whether the pair was new. Raises BadPair, OSError."""
-        return self._serving.load(
-            Pair((self._folder / "tls.crt").read_bytes(), (self._folder / "tls.key").read_bytes())
-        )

@@ -18,11 +18,11 @@ from admission.answers.configurations import SERVICE
 from admission.model.configuration import Configuration
 from controller.kit.logs import Log
 from controller.kit.probes import address, served
-from controller.kit.serving import Serving
+from controller.kit.serving import Files, Serving
 from controller.kit.tasks import together
 from controller.kube.client import Client
 from controller.kube.configuration import read_settings
-from webhooks.rotation import Files, OwnAuthority
+from webhooks.rotation import OwnAuthority
 from webhooks.routes import FetchingView, application
 from webhooks.settings import Settings, check, pod_namespace
 from webhooks.view import ClusterView

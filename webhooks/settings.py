@@ -36,7 +36,9 @@ def parse(arguments: Sequence[str]) -> Settings:
     parser.add_argument("--feature-gates", default="", help="Name=true,…, unless the file has featureGates")
     parser.add_argument("--webhook-bind", default=own.webhook_bind, help="HOST:PORT to serve on (:9443)")
     parser.add_argument("--webhook-cert-dir", type=Path, help="folder with tls.crt and tls.key, watched for changes")
-    parser.add_argument("--metrics-bind", default=own.metrics_bind, help="HOST:PORT, 0 for none (%(default)s)")
+    parser.add_argument(
+        "--metrics-bind", default=own.metrics_bind, help="HOST:PORT, plain HTTP, 0 for none (%(default)s)"
+    )
     parser.add_argument("--health-bind", default=own.health_bind, help="HOST:PORT, 0 for none (%(default)s)")
     parser.add_argument("--namespace", default="", help="where the Service and the Secret live")
     settings = Settings(**vars(parser.parse_args(arguments)))

@@ -9,6 +9,8 @@ from admission.configuration.fields import Section, shown
 from admission.validation.syntax import subdomain_faults
 
 CERT_DIR = "/tmp/k8s-webhook-server/serving-certs"  # Kueue's default, where manifests mount certificates of their own
+METRICS_CERT_DIR = "/etc/kueue/metrics/certs"  # Kueue's, which no field can change
+PLAIN = "http://"  # before an address of metrics: without TLS, to whoever asks; Kueue knows no such thing
 LEASE_SECONDS, DEADLINE_SECONDS, RETRY_SECONDS = 15.0, 10.0, 2.0  # Kubernetes' own defaults
 _NAMES = (("webhookServiceName", "kueue-webhook-service"), ("webhookSecretName", "kueue-webhook-server-cert"))
 
@@ -27,6 +29,7 @@ class Process:
     request_burst: int | None = None
     health_bind: str | None = None
     metrics_bind: str | None = None
+    metrics_cert_dir: str | None = None  # None: an authority of our own
     webhook_host: str | None = None
     webhook_port: int | None = None
     webhook_cert_dir: str | None = None  # None: an authority of our own
@@ -41,6 +44,7 @@ def read_process(file: Section, metrics: Section) -> Process:
     _without_effect(file)
     if election.text("resourceLock", "leases") != "leases":
         election.wrong("resourceLock", "is not a kind of lock that exists any more", "remove it, or write leases")
+    webhook_certificates, metrics_certificates = _certificates(file, webhook)
     process = Process(
         leader_elect=election.flag("leaderElect", None),
         lease_name=election.text("resourceName", None),
@@ -51,10 +55,11 @@ def read_process(file: Section, metrics: Section) -> Process:
         requests_per_second=_rate(connection),
         request_burst=connection.whole("burst", None),
         health_bind=_health(file),
-        metrics_bind=_address(metrics, "bindAddress"),
+        metrics_bind=_address(metrics, "bindAddress", PLAIN),
+        metrics_cert_dir=metrics_certificates,
         webhook_host=webhook.text("host", None),
         webhook_port=webhook.whole("port", None, 1, 65535),
-        webhook_cert_dir=_certificates(file, webhook),
+        webhook_cert_dir=webhook_certificates,
     )
     _check_election(election, process)
     return process
@@ -78,12 +83,12 @@ def _rate(connection: Section) -> float | None:
     return rate
 
 
-def _address(section: Section, key: str) -> str | None:
-    """HOST:PORT, or 0 for none."""
+def _address(section: Section, key: str, prefix: str = "") -> str | None:
+    """HOST:PORT, which may come after the prefix, or 0 for none."""
     value = section.text(key, None)
     if value is not None and value != "0":
-        port = value.rpartition(":")[2] if ":" in value else ""
-        if not port.isdigit() or int(port) > 65535:
+        host, colon, port = value.removeprefix(prefix).rpartition(":")
+        if not colon or "/" in host or not port.isdigit() or int(port) > 65535:
             section.wrong(key, f"{shown(value)} is not an address", "write HOST:PORT or :PORT, or 0 for none")
             return None
     return value
@@ -97,7 +102,8 @@ def _health(file: Section) -> str | None:
     return _address(health, "healthProbeBindAddress")
 
 
-def _certificates(file: Section, webhook: Section) -> str | None:
+def _certificates(file: Section, webhook: Section) -> tuple[str | None, str | None]:
+    """Folders of those that others make, for webhooks and metrics."""
     folder = webhook.text("certDir", None)
     internal = file.part("internalCertManagement")
     own = internal.flag("enable", True)
@@ -109,7 +115,7 @@ def _certificates(file: Section, webhook: Section) -> str | None:
                 internal.wrong(key, f"{shown(value)} is not a name", faults[0])
             else:
                 internal.report.note((*internal.path, key), f"has no effect here: the name is always {name}")
-    return folder or (None if own else CERT_DIR)
+    return folder or (None if own else CERT_DIR), None if own else METRICS_CERT_DIR
 
 
 def _without_effect(file: Section) -> None:

@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 from admission.published.pending import GROUP, VERSIONS
 from controller.cli.roles import CONTROLLER, labelled
-from controller.pages.visibility_names import SERVICE
+from controller.pages.names import VISIBILITY_SERVICE
 
 PORT = 8082  # of the controller; Kueue's
 _RBAC = "rbac.authorization.k8s.io"
@@ -30,7 +30,7 @@ def _service(namespace: str, url: str | None) -> dict[str, Any]:
         spec = {"selector": selector, "ports": [{"name": "https", "port": 443, "targetPort": PORT}]}
     else:
         spec = {"type": "ExternalName", "externalName": urlsplit(url).hostname}
-    return {"apiVersion": "v1", "kind": "Service", "metadata": labelled(SERVICE, namespace), "spec": spec}
+    return {"apiVersion": "v1", "kind": "Service", "metadata": labelled(VISIBILITY_SERVICE, namespace), "spec": spec}
 
 
 def _port_of(url: str | None) -> int:
@@ -43,7 +43,7 @@ def _api_service(namespace: str, version: str, port: int) -> dict[str, Any]:
         "version": version,
         "groupPriorityMinimum": 100,
         "versionPriority": 100,
-        "service": {"namespace": namespace, "name": SERVICE, "port": port},
+        "service": {"namespace": namespace, "name": VISIBILITY_SERVICE, "port": port},
     }
     metadata = labelled(f"{version}.{GROUP}")
     return {"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService", "metadata": metadata, "spec": spec}

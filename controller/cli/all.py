@@ -25,7 +25,12 @@ def command(
         str | None, typer.Option(help="Kueue's gates, as Name=true,…; not beside featureGates in the file.")
     ] = None,
     namespace: Annotated[str | None, typer.Option(help="Where Lockgate itself lives.")] = None,
-    metrics_bind: Annotated[str | None, typer.Option(help="The controller's. [default: :8080]")] = None,
+    metrics_bind: Annotated[
+        str | None, typer.Option(help="The controller's, by HTTPS unless it is http://HOST:PORT. [default: :8443]")
+    ] = None,
+    metrics_cert_dir: Annotated[
+        Path | None, typer.Option(help="Folder with tls.crt and tls.key for the controller's metrics, watched.")
+    ] = None,
     health_bind: Annotated[str | None, typer.Option(help="The controller's. [default: :8081]")] = None,
     visibility_bind: Annotated[
         str | None, typer.Option(help="HOST:PORT of the visibility API; 0: none. [default: :8082]")
@@ -34,7 +39,9 @@ def command(
     webhook_cert_dir: Annotated[
         Path | None, typer.Option(help="Folder with tls.crt and tls.key, watched; else an authority of our own.")
     ] = None,
-    webhook_metrics_bind: Annotated[str | None, typer.Option(help="The webhooks'. [default: :8090]")] = None,
+    webhook_metrics_bind: Annotated[
+        str | None, typer.Option(help="The webhooks', plain HTTP. [default: :8090]")
+    ] = None,
     webhook_health_bind: Annotated[str | None, typer.Option(help="The webhooks'. [default: :8091]")] = None,
 ) -> None:
     """Run controller and webhooks as two processes."""
@@ -48,7 +55,12 @@ def command(
                     *start,
                     "controller",
                     *shared,
-                    *_flags(metrics_bind=metrics_bind, health_bind=health_bind, visibility_bind=visibility_bind),
+                    *_flags(
+                        metrics_bind=metrics_bind,
+                        metrics_cert_dir=metrics_cert_dir,
+                        health_bind=health_bind,
+                        visibility_bind=visibility_bind,
+                    ),
                 ],
                 [
                     *start,

@@ -22,7 +22,17 @@ def command(
         str | None, typer.Option(help="Kueue's gates, as Name=true,…; not beside featureGates in the file.")
     ] = None,
     namespace: Annotated[str | None, typer.Option(help="Where Lockgate itself lives: its Lease is there.")] = None,
-    metrics_bind: Annotated[str | None, typer.Option(help="HOST:PORT of /metrics; 0: none. [default: :8080]")] = None,
+    metrics_bind: Annotated[
+        str | None,
+        typer.Option(
+            help="HOST:PORT of /metrics, by HTTPS to whom RBAC allows; http://HOST:PORT: plainly, to all; 0: none. "
+            "[default: :8443]"
+        ),
+    ] = None,
+    metrics_cert_dir: Annotated[
+        Path | None,
+        typer.Option(help="Folder with tls.crt and tls.key for /metrics, watched; else an authority of our own."),
+    ] = None,
     health_bind: Annotated[
         str | None, typer.Option(help="HOST:PORT of /healthz and /readyz; 0: none. [default: :8081]")
     ] = None,
@@ -51,6 +61,7 @@ def command(
     # Imported here: they cost half a second that `--help` and a mistyped flag need not wait for.
     from controller import app
     from controller.kit import logs, probes
+    from controller.kit.serving import BadPair
     from controller.kube.client import NoCredentials, pod_namespace
     from controller.kube.configuration import BadConfiguration, read_settings
 
@@ -71,12 +82,17 @@ def command(
         settings = replace(
             settings,
             timings=timings,
-            **_given(leader_elect=leader_elect, metrics_bind=metrics_bind, health_bind=health_bind),
+            **_given(
+                leader_elect=leader_elect,
+                metrics_bind=metrics_bind,
+                metrics_cert_dir=str(metrics_cert_dir) if metrics_cert_dir else None,
+                health_bind=health_bind,
+            ),
         )
         if visibility_bind is not None:
             host, port = ("", 0) if visibility_bind == probes.OFF else probes.address(visibility_bind)
             settings = replace(settings, visibility_host=host, visibility_port=port)
-        for where in (settings.metrics_bind, settings.health_bind):
+        for where in (settings.metrics_bind.removeprefix(probes.PLAIN), settings.health_bind):
             if where != probes.OFF:
                 probes.address(where)
     except (BadConfiguration, ValueError) as error:
@@ -86,7 +102,7 @@ def command(
         logs.Log("configuration").warning("a setting does not do all that it could", note=str(note))
     try:
         asyncio.run(app.run(settings, str(kubeconfig) if kubeconfig else None))
-    except NoCredentials as error:
+    except (NoCredentials, BadPair) as error:
         raise Complaint(str(error)) from error
 
 

@@ -13,7 +13,7 @@ from admission.answers import by_service, by_url, webhook_configurations
 from admission.answers.configurations import SECRET, SERVICE
 from admission.api.crd import CONVERT_PATH, definitions
 from admission.model.configuration import Configuration
-from controller.cli import aggregation, roles, stored
+from controller.cli import aggregation, roles, scraping, stored
 from controller.cli.complaint import Complaint
 from controller.kube.client import Client
 from controller.kube.errors import ApiError, NotFound, TryAgain
@@ -38,10 +38,15 @@ async def install(
         await cluster.apply(crd)
     for crd in crds:
         await cluster.established(crd["metadata"]["name"])
-    for manifest in [*roles.manifests(core.namespace, core.gates), *aggregation.rights(core.namespace)]:
+    for manifest in [
+        *roles.manifests(core.namespace, core.gates),
+        *aggregation.rights(core.namespace),
+        scraping.reader(),
+    ]:
         await cluster.apply(manifest)
     if webhook_url is None:
         await cluster.apply(_service(core.namespace))
+        await cluster.apply(scraping.service(core.namespace))
     # An APIService that leads nowhere disturbs everybody's discovery, and no namespace can be deleted beside it.
     if core.gates["VisibilityOnDemand"] and (webhook_url is None or visibility_url is not None):
         for manifest in aggregation.manifests(core.namespace, visibility_url):
@@ -57,7 +62,8 @@ async def uninstall(client: Client, core: Configuration) -> list[str]:
     for manifest in webhook_configurations(by_service(core.namespace), core):
         await cluster.delete(manifest)
     told = [*await stored.rewrite(client), *await stored.release(client)]
-    for manifest in [*roles.manifests(core.namespace), _service(core.namespace)]:
+    scraped = (scraping.reader(), scraping.service(core.namespace))
+    for manifest in [*roles.manifests(core.namespace), _service(core.namespace), *scraped]:
         await cluster.delete(manifest)
     for manifest in [*reversed(aggregation.manifests(core.namespace, None)), *aggregation.rights(core.namespace)]:
         await cluster.delete(manifest)

@@ -9,7 +9,7 @@ from admission.model.gates import DEFAULTS, Gates
 from admission.model.kinds import KINDS, KUEUE, WATCHED
 from admission.published.pending import GROUP, VERSIONS
 from admission.stamping.job import DEFAULT_PRIORITY_CLASS
-from controller.pages.visibility_names import SECRET as VISIBILITY_SECRET
+from controller.pages.names import SECRET as CONTROLLER_SECRET
 
 Rule = dict[str, Any]
 
@@ -77,7 +77,7 @@ def _webhooks(gates: Gates) -> list[Rule]:
 
 
 def _lease() -> list[Rule]:
-    return [_may(("get", "create", "update"), "coordination.k8s.io", "leases"), *_secret(VISIBILITY_SECRET)]
+    return [_may(("get", "create", "update"), "coordination.k8s.io", "leases"), *_secret(CONTROLLER_SECRET)]
 
 
 def _secret(name: str = SECRET) -> list[Rule]:

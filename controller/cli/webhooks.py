@@ -21,7 +21,9 @@ def command(
     webhook_cert_dir: Annotated[
         Path | None, typer.Option(help="Folder with tls.crt and tls.key, watched; else an authority of our own.")
     ] = None,
-    metrics_bind: Annotated[str | None, typer.Option(help="HOST:PORT of /metrics; 0: none. [default: :8090]")] = None,
+    metrics_bind: Annotated[
+        str | None, typer.Option(help="HOST:PORT of /metrics, plain HTTP; 0: none. [default: :8090]")
+    ] = None,
     health_bind: Annotated[
         str | None, typer.Option(help="HOST:PORT of /healthz and /readyz; 0: none. [default: :8091]")
     ] = None,

@@ -1,4 +1,5 @@
-"""The TLS context that is being served, and its certificate, which can be replaced at any time.
+"""The TLS context that is being served, and its certificate, which can be replaced at any time: by an authority of our
+own, or by files that others renew.
 
 New handshakes get the new certificate; connections that are open stay as they are.
 """
@@ -6,8 +7,15 @@ New handshakes get the new certificate; connections that are open stay as they a
 import asyncio
 import hashlib
 import ssl
+from pathlib import Path
 
 from controller.kit.certificates import Pair, load_chain
+from controller.kit.clock import SYSTEM, Clock
+from controller.kit.logs import Log
+
+FILES_SECONDS = 2.0  # between looks at the folder: two small files
+
+log = Log("kit.serving")
 
 
 class BadPair(Exception):
@@ -51,6 +59,37 @@ class Serving:
             self.context.load_verify_locations(cadata=authority)
         except (ssl.SSLError, ValueError) as error:
             raise BadPair(f"an authority of clients can't be read: {error}") from error
+
+
+class Files:
+    """`tls.crt` and `tls.key` of a folder, by cert-manager or by hand. Whoever makes them also has them trusted."""
+
+    def __init__(self, folder: Path, serving: Serving, clock: Clock = SYSTEM) -> None:
+        self._folder = folder
+        self._serving = serving
+        self._clock = clock
+        self._complained = ""
+
+    async def run(self) -> None:
+        """For ever; a pair that is half written is passed over until it fits."""
+        while True:
+            await self._clock.sleep(FILES_SECONDS)
+            try:
+                if self.step():
+                    log.info("serving a new certificate", folder=str(self._folder))
+                self._complained = ""
+            except BadPair as error:
+                if str(error) != self._complained:
+                    log.warning("the new certificate is not served, the old one stays", why=str(error))
+                self._complained = str(error)
+
+    def step(self) -> bool:
+        """One look; whether the pair was new. Raises BadPair."""
+        try:
+            pair = Pair((self._folder / "tls.crt").read_bytes(), (self._folder / "tls.key").read_bytes())
+        except OSError as error:
+            raise BadPair(f"certificate and key can't be read: {error}") from error
+        return self._serving.load(pair)
 
 
 def _context() -> ssl.SSLContext:

@@ -86,7 +86,7 @@ class Callers:
     """`trust` is told of each authority of front proxies, so that TLS handshakes let its certificates in; it may raise
     BadPair."""
 
-    def __init__(self, client: Client, trust: Callable[[str], None], clock: Clock = SYSTEM) -> None:
+    def __init__(self, client: Client, trust: Callable[[str], None] = lambda _: None, clock: Clock = SYSTEM) -> None:
         self._client = client
         self._trust = trust
         self._clock = clock
@@ -120,8 +120,10 @@ class Callers:
         """`certificate`: as `ssl` shows one that it has verified against an authority we trust. `values`: of a header
         that may come several times. Raises Unknown, ApiError."""
         proxied = self._proxied(certificate, values)
-        if proxied is not None:
-            return proxied
+        return await self.by_token(headers) if proxied is None else proxied
+
+    async def by_token(self, headers: Mapping[str, str]) -> User:
+        """Where no front proxy leads to. Raises Unknown, ApiError."""
         scheme, _, token = headers.get("Authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not token.strip():
             raise Unknown

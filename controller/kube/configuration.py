@@ -29,7 +29,8 @@ class Settings:
     webhook_host: str = ""
     webhook_port: int = 9443
     webhook_cert_dir: str = ""  # "": an authority of our own
-    metrics_bind: str = ":8080"  # plain HTTP; Kueue's :8443 is HTTPS with its own authorisation
+    metrics_bind: str = ":8443"  # HTTPS, unless it begins with http://
+    metrics_cert_dir: str = ""  # "": an authority of our own
     visibility_host: str = "0.0.0.0"
     visibility_port: int = 8082
     tls_min_version: str = "VersionTLS12"
@@ -60,6 +61,7 @@ def settings_of(reading: Reading) -> Settings:
         webhook_port=said.webhook_port or usual.webhook_port,
         webhook_cert_dir=said.webhook_cert_dir or usual.webhook_cert_dir,
         metrics_bind=said.metrics_bind or usual.metrics_bind,
+        metrics_cert_dir=said.metrics_cert_dir or usual.metrics_cert_dir,
         visibility_host=said.visibility_host or usual.visibility_host,
         visibility_port=said.visibility_port or usual.visibility_port,
         tls_min_version=said.tls_min_version or usual.tls_min_version,

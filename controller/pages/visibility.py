@@ -8,7 +8,7 @@ The API server passes requests on and says who asks; nothing is kept here, and n
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Awaitable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from itertools import islice
 from typing import Any
@@ -26,7 +26,6 @@ from controller.kube.client import Client
 from controller.kube.errors import ApiError
 from controller.pages import visibility_documents as documents
 from controller.pages.visibility_documents import Document
-from controller.pages.visibility_serving import VisibilityAuthority
 
 IDLE_SECONDS = 120.0  # above the API server's 90: it closes idle connections, never we under a request
 CHUNK = 500  # entries written between two turns of the event loop: about two milliseconds
@@ -43,22 +42,21 @@ log = Log("pages.visibility")
 
 
 async def run(
-    client: Client, namespace: str, state: State, where: tuple[str, int], known: Awaitable[None], tls: str
+    client: Client, state: State, where: tuple[str, int], known: Callable[[], Awaitable[None]], serving: Serving
 ) -> None:
-    """For ever, from when State is complete (`known`), our certificate is there and the front proxy can be told from
-    others. `tls`: its lowest version. Raises OSError when the address can't be served on."""
-    serving = Serving(tls, asks=True)
+    """For ever, from when State is complete (`known` waits for that), the certificate is there and the front proxy can
+    be told from others. `serving` asks for certificates of clients. Raises OSError when the address can't be served
+    on."""
     callers = Callers(client, serving.trust)
 
     async def front() -> None:
-        await known
+        await known()
         await serving.loaded.wait()
         await callers.ready.wait()
         async with Visibility(state, callers).served(*where, serving):
             await asyncio.Event().wait()
 
-    authority = VisibilityAuthority(client, namespace, serving)
-    await together({"callers": callers.run(), "certificates": authority.run(), "visibility": front()})
+    await together({"callers": callers.run(), "visibility": front()})
 
 
 class Visibility:

@@ -100,6 +100,17 @@ def test_ignoring_what_no_queue_declares() -> None:
     assert good("resources: {quotaCheckStrategy: IgnoreUndeclared}").core.resources.ignore_undeclared
 
 
+def test_certificates_of_others_are_where_kueue_finds_them() -> None:
+    told = good("internalCertManagement: {enable: false}").process
+    assert told.webhook_cert_dir == "/tmp/k8s-webhook-server/serving-certs"
+    assert told.metrics_cert_dir == "/etc/kueue/metrics/certs"
+    assert good("").process.metrics_cert_dir is None
+
+
+def test_metrics_may_be_plain_where_an_address_says_so() -> None:
+    assert good("metrics: {bindAddress: 'http://:8080'}").process.metrics_bind == "http://:8080"
+
+
 def test_what_the_processes_are_told() -> None:
     assert good("""
         leaderElection: {leaderElect: false, leaseDuration: 30s, renewDeadline: 20s, retryPeriod: 1s,
@@ -253,6 +264,8 @@ REFUSED = [
         "metrics: {customLabels: [{name: a}, {name: b}, {name: c}, {name: d}, {name: e}, {name: f}, {name: g}]}",
         "has 7 entries for ClusterQueue: 6 at most",
     ),
+    ("metrics: {bindAddress: 'https://:8443'}", 'metrics.bindAddress: "https://:8443" is not an address'),
+    ("health: {healthProbeBindAddress: 'http://:1'}", '"http://:1" is not an address'),
     ("metrics: {bindAddress: here}", 'metrics.bindAddress: "here" is not an address'),
     ("webhook: {port: 0}", "webhook.port: 0 is out of bounds: write a whole number between 1 and 65535"),
     ("leaderElection: {leaseDuration: 5s}", "leaderElection.leaseDuration: 5s is not longer than renewDeadline 10s"),

@@ -4,10 +4,14 @@ Who adds a feature that asks the API server for something new adds a chapter her
 against what the story made our processes ask. Chapters are told in order; each waits until what it is about was done.
 """
 
+import ssl
+from base64 import b64decode
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.request import Request, urlopen
 
+from controller.pages.names import SECRET as CERTIFICATE
 from hack.cluster import Cluster, audit
 from hack.cluster.wait import until
 from tests.live.controllers import JOBS, KUEUE, PATIENCE, Seen, cluster_queue, flavor, job, local_queue, priority
@@ -29,10 +33,11 @@ Object = dict[str, Any]
 class Scene(Seen):
     """The cluster of the story, and what our processes have asked so far."""
 
-    def __init__(self, cluster: Cluster, folder: Path) -> None:
-        """`folder`: of the audit log."""
+    def __init__(self, cluster: Cluster, folder: Path, metrics: str) -> None:
+        """`folder`: of the audit log; `metrics`: HOST:PORT of the controller's."""
         super().__init__(cluster)
         self._folder = folder
+        self.metrics = metrics
 
     def asked(self, verb: str, resource: str) -> bool:
         return any((one.verb, one.resource) == (verb, resource) for one in audit.requests(self._folder))
@@ -196,6 +201,15 @@ def a_job_below_a_job_is_let_through(seen: Scene) -> None:
     assert seen.api.create(JOBS, made)["spec"]["suspend"] is False
 
 
+def metrics_are_scraped_with_a_token(seen: Scene) -> None:
+    """The certificate is checked against what the Secret says is to be trusted."""
+    secret = seen.api.get(f"/api/v1/namespaces/kueue-system/secrets/{CERTIFICATE}")
+    context = ssl.create_default_context(cadata=b64decode(secret["data"]["ca.crt"]).decode())
+    asked = Request(f"https://{seen.metrics}/metrics", headers={"Authorization": f"Bearer {seen.cluster.token}"})
+    with urlopen(asked, timeout=10, context=context) as answer:
+        assert b"kueue_admitted_workloads_total" in answer.read()
+
+
 def everything_is_taken_down(seen: Scene) -> None:
     """Finalizers go last: a queue waits for its workloads, a flavor and a check for their queues."""
     for queue in ("checked", "member"):
@@ -243,6 +257,7 @@ STORY = (
     a_cohort_lends_and_tells_its_share,
     a_job_without_a_queue_gets_the_default_one,
     a_job_below_a_job_is_let_through,
+    metrics_are_scraped_with_a_token,
     everything_is_taken_down,
     people_are_told_again,
     pods_that_never_ran_are_gone,

@@ -45,18 +45,20 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Cluster, li
     config = folder / "config.yaml"
     config.write_text(CONFIGURATION)
     with Cluster.start(nodes=1, extra=extra) as cluster, webhooks(cluster, folder / "webhooks.log") as server:
-        shown = Port()
+        shown, scraped = Port(), Port()
         installed = lockgate(
             cluster, "install", f"--webhook-url={server.url}", f"--visibility-url=https://{shown.address}"
         )
         assert installed.returncode == 0, installed.stderr
-        shown.release()
+        binds = (f"--visibility-bind={shown.address}", f"--metrics-bind={scraped.address}")
+        for port in (shown, scraped):
+            port.release()
         kubeconfig = cluster.kubeconfig_for(*account(cluster, roles.CONTROLLER))
         flags = [f"--kubeconfig={kubeconfig}", f"--config={config}", *QUICK_LEASE]
         with controller(cluster, folder / "second.log", *flags, "--leader-elect") as standby:
-            with controller(cluster, folder / "first.log", *flags, f"--visibility-bind={shown.address}") as first:
+            with controller(cluster, folder / "first.log", *flags, *binds) as first:
                 until(lambda: "leading" in (first.readiness(), standby.readiness()), PATIENCE, "a leader")
-                seen = Scene(cluster, folder)
+                seen = Scene(cluster, folder, scraped.address)
                 for chapter in STORY:
                     chapter(seen)
                 _certificates_are_lost(seen)

@@ -119,7 +119,7 @@ def ours(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         cluster.api().apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "kueue-system"}})
         install_crds(cluster)
         port.release()
-        flags = (f"--config={settings}", f"--metrics-bind={port.address}", "--no-leader-elect")
+        flags = (f"--config={settings}", f"--metrics-bind=http://{port.address}", "--no-leader-elect")
         with controller(cluster, folder / "log", *flags) as running:
             running.is_soon("leading")
             story(cluster)

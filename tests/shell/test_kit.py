@@ -95,7 +95,7 @@ def test_addresses(text: str, read: tuple[str, int]) -> None:
     assert probes.address(text) == read
 
 
-@pytest.mark.parametrize("text", ["", "8081", "host:", "host:http", ":70000"])
+@pytest.mark.parametrize("text", ["", "8081", "host:", "host:http", ":70000", "http://:8081", "https://host:1"])
 def test_what_is_no_address_is_refused(text: str) -> None:
     with pytest.raises(probes.BadAddress):
         probes.address(text)

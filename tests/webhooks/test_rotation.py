@@ -15,12 +15,12 @@ from admission.api.crd import CONVERT_PATH, CONVERTED, crd_name, definitions
 from admission.model.configuration import DEFAULTS
 from controller.kit.certificates import Pair, make_authority, make_leaf, split
 from controller.kit.keyring import SETTLE, Keyring, from_secret, to_secret
-from controller.kit.serving import BadPair, Serving
+from controller.kit.serving import BadPair, Files, Serving
 from controller.kube.client import Client
 from controller.kube.errors import ApiError
 from tests.webhooks.loopback import Stored, loopback
 from tests.webhooks.serving import AUTHORITY, JSON, LEAF, ApiServer, envelope, trusting, webhook_server
-from webhooks.rotation import Files, OwnAuthority
+from webhooks.rotation import OwnAuthority
 
 NAMESPACE, NAMES = "kueue-system", ["localhost", "127.0.0.1"]
 SECRET_PATH = f"/api/v1/namespaces/{NAMESPACE}/secrets/{SECRET}"

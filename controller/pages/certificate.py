@@ -1,10 +1,14 @@
-"""TLS of the visibility API: a certificate of our own authority, which the APIService objects are told to trust."""
+"""The controllers' certificate, of an authority of our own: for metrics and the visibility API.
+
+The APIService objects are told to trust it; who scrapes metrics finds it in the Secret, as `ca.crt`.
+"""
 
 from collections.abc import Sequence
 
 import msgspec
 
 from admission.published.pending import GROUP, VERSIONS
+from controller.kit.certificates import Pair
 from controller.kit.clock import SYSTEM, Clock
 from controller.kit.keyring import Keyring
 from controller.kit.logs import Log
@@ -12,20 +16,31 @@ from controller.kit.serving import Serving
 from controller.kube.authority import Authority
 from controller.kube.client import Client
 from controller.kube.errors import NotFound
-from controller.pages.visibility_names import SECRET, SERVICE
+from controller.pages.names import METRICS_SERVICE, SECRET, VISIBILITY_SERVICE
 
 _SERVICES = "/apis/apiregistration.k8s.io/v1/apiservices/"
 
-log = Log("pages.visibility")
+log = Log("pages.certificate")
 
 
-class VisibilityAuthority(Authority):
-    def __init__(self, client: Client, namespace: str, serving: Serving, clock: Clock = SYSTEM) -> None:
-        super().__init__(client, namespace, SECRET, names(namespace), serving.load, clock)
+class ControllerAuthority(Authority):
+    def __init__(
+        self, client: Client, namespace: str, servings: Sequence[Serving], *, aggregated: bool, clock: Clock = SYSTEM
+    ) -> None:
+        """`servings` get every certificate. `aggregated`: the API server calls us, APIServices say whom it trusts."""
+
+        def serve(pair: Pair) -> bool:
+            news = [serving.load(pair) for serving in servings]
+            return any(news)
+
+        super().__init__(client, namespace, SECRET, names(namespace), serve, clock)
+        self._aggregated = aggregated
         self._warned = False
 
     async def publish(self, ring: Keyring) -> bool:
         """What is not installed yet can't be wrong."""
+        if not self._aggregated:
+            return True
         found = [await self._publish_to(f"{_SERVICES}{version}.{GROUP}", ring) for version in VERSIONS]
         if not any(found) and not self._warned:
             log.warning("no APIService of ours exists yet: run `lockgate install`")
@@ -49,5 +64,6 @@ class VisibilityAuthority(Authority):
 
 
 def names(namespace: str) -> Sequence[str]:
-    """Under which the API server calls us: the Service's name in the handshake, wherever it leads."""
-    return [f"{SERVICE}.{namespace}.svc", f"{SERVICE}.{namespace}.svc.cluster.local", "localhost", "127.0.0.1"]
+    """Under which we are called: a Service's name in the handshake, wherever it leads, or this machine."""
+    inside = [f"{service}.{namespace}.svc" for service in (VISIBILITY_SERVICE, METRICS_SERVICE)]
+    return [*inside, *(f"{name}.cluster.local" for name in inside), "localhost", "127.0.0.1"]
