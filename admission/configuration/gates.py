@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from admission.configuration.fields import Path, Report, nearest, shown
+from admission.model.booleans import is_bool, is_true
 from admission.model.gates import FIXED, KEPT, LACKING, NEEDS, NEUTRAL, Gates
 
-_TRUE, _FALSE = ("1", "t", "T", "TRUE", "true", "True"), ("0", "f", "F", "FALSE", "false", "False")  # as Go reads them
 _ALL = ("AllAlpha", "AllBeta")  # stand for gates by their stage, ours and those that we lack alike
 _FIELD = "featureGates"
 
@@ -37,10 +37,10 @@ def _parsed(flag: str, report: Report) -> dict[str, Any]:
         name, equals, value = (piece.strip() for piece in part.partition("="))
         if not name and not equals:
             continue
-        if value not in (*_TRUE, *_FALSE):
+        if not is_bool(value):
             report.wrong(("--feature-gates",), f"{shown(part)} sets no gate", "write Name=true or Name=false")
         else:
-            found[name] = value in _TRUE
+            found[name] = is_true(value)
     return found
 
 

@@ -12,6 +12,7 @@ from admission.jobs.indexes import indexes_below
 from admission.jobs.merge_patch import difference
 from admission.jobs.templates import PermanentProblem, restored, started, submitted
 from admission.model import names
+from admission.model.booleans import is_true
 from admission.model.effects import PodSetInfo
 from admission.model.job import Job, JobEnd
 from admission.model.kinds import Ref
@@ -22,7 +23,6 @@ from admission.readers.pod_set import pod_set
 MAIN = "main"
 # What the job controller puts on the template; only the modern name label says nothing about one run.
 _GENERATED_LABELS = ("controller-uid", "batch.kubernetes.io/controller-uid", "job-name")
-_TRUE = ("1", "t", "T", "true", "TRUE", "True")  # as Go's ParseBool reads an annotation
 _MANAGED_LABELS = (*_GENERATED_LABELS, "batch.kubernetes.io/job-name")
 
 
@@ -108,7 +108,7 @@ def _sized(manifest: Manifest, count: int) -> dict[str, int]:
     """Fields that follow the number of admitted pods: none, unless the job accepts fewer than it asks for."""
     if _min_count(manifest) is None:
         return {}
-    together = _annotations(manifest).get(names.COMPLETIONS_EQUAL_PARALLELISM) in _TRUE
+    together = is_true(_annotations(manifest).get(names.COMPLETIONS_EQUAL_PARALLELISM))
     return {"parallelism": count, "completions": count} if together else {"parallelism": count}
 
 

@@ -58,11 +58,10 @@ IN_COHORT_RECLAMATION = "InCohortReclamation"
 IN_COHORT_FAIR_SHARING = "InCohortFairSharing"
 IN_COHORT_RECLAIM_WHILE_BORROWING = "InCohortReclaimWhileBorrowing"
 
-# reasons of QuotaReserved=False. The peer (v0.19.2, gate UnadmittedWorkloadsObservability off) writes only the three
+# reasons of QuotaReserved=False. The peer (v0.19.2, gate UnadmittedWorkloadsObservability off) writes only
 # coarse ones on the wire; the fine ones are what we keep and explain with.
 PENDING = "Pending"
 INADMISSIBLE = "Inadmissible"
-WAITING = "Waiting"
 
 
 def workload_key(namespace: str, name: str) -> WorkloadKey:

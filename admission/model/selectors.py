@@ -1,7 +1,7 @@
 """Kubernetes label selectors: read once, asked often."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 
 class LabelRule(NamedTuple):
@@ -35,15 +35,3 @@ class Selector(NamedTuple):
 
 
 EVERYTHING = Selector(())
-
-
-def read_selector(wire: Mapping[str, Any] | None) -> Selector | None:
-    """A LabelSelector as JSON; null selects nothing and stays None, as in Kueue."""
-    if wire is None:
-        return None
-    rules = [LabelRule(key, "In", (value,)) for key, value in sorted((wire.get("matchLabels") or {}).items())]
-    rules += [
-        LabelRule(rule["key"], rule["operator"], tuple(rule.get("values") or ()))
-        for rule in wire.get("matchExpressions") or ()
-    ]
-    return Selector(tuple(rules))

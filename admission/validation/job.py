@@ -6,6 +6,7 @@ import msgspec
 
 from admission.api.documents import Document, view
 from admission.api.field_errors import FieldError, forbidden, invalid, key
+from admission.model.booleans import is_bool, is_true
 from admission.model.names import (
     COMPLETIONS_EQUAL_PARALLELISM,
     ELASTIC_JOB,
@@ -19,7 +20,7 @@ from admission.model.names import (
     STOPPING,
 )
 from admission.validation.gates import check_gates
-from admission.validation.syntax import IMMUTABLE, is_bool, is_true, subdomain_faults
+from admission.validation.syntax import IMMUTABLE, subdomain_faults
 from admission.validation.topology_annotations import check_topology_annotations
 
 _QUEUE = key("metadata.labels", QUEUE_NAME)

@@ -14,7 +14,6 @@ _ANNOTATIONS = 256 * 1024  # bytes of all keys and values together, the API serv
 _SUBDOMAIN = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*"
 _NAME = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
 _HTTP_PATH = r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+"
-_TRUE, _FALSE = ("1", "t", "T", "TRUE", "true", "True"), ("0", "f", "F", "FALSE", "false", "False")
 _is_subdomain = re.compile(_SUBDOMAIN).fullmatch
 _is_name = re.compile(_NAME).fullmatch
 _is_http_path = re.compile(_HTTP_PATH).fullmatch
@@ -32,16 +31,6 @@ _BAD_VALUE = (
     "end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is "
     f"'({_NAME})?')"
 )
-
-
-def is_true(value: str | None) -> bool:
-    """One of the spellings of true that Go's strconv knows."""
-    return value in _TRUE
-
-
-def is_bool(value: str) -> bool:
-    """One of the spellings that Go's strconv knows."""
-    return value in _TRUE or value in _FALSE
 
 
 def subdomain_faults(value: str, unit: str = "characters") -> list[str]:

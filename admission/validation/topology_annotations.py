@@ -11,6 +11,7 @@ import msgspec
 
 from admission.api.documents import Unreadable, view
 from admission.api.field_errors import OMITTED, FieldError, duplicate, forbidden, invalid, key, required
+from admission.model.booleans import is_bool
 from admission.model.names import (
     POD_SET_GROUP_NAME,
     PREFERRED_TOPOLOGY,
@@ -20,7 +21,7 @@ from admission.model.names import (
     SLICE_SIZE,
     UNCONSTRAINED_TOPOLOGY,
 )
-from admission.validation.syntax import is_bool, label_key
+from admission.validation.syntax import label_key
 
 _PREFIX = "kueue.x-k8s.io/podset-"  # of all of them, and nearly every template has none
 _INT32 = re.compile(r"[+-]?[0-9]{1,64}").fullmatch

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from admission.model.kinds import Ref
-from admission.model.selectors import read_selector
+from admission.model.selectors import LabelRule, Selector
 from admission.world.garbage import GarbageCollector
 from admission.world.quantities import canonical
 from admission.world.server import ApiServer
@@ -210,7 +210,7 @@ def test_a_namespace_goes_when_everything_in_it_has_gone(api: ApiServer) -> None
 def test_lists_are_selected_by_labels(api: ApiServer) -> None:
     for name, team in (("a", "x"), ("b", "y"), ("c", "x")):
         api.create(secret(name, labels={"team": team}))
-    selector = read_selector({"matchLabels": {"team": "x"}})
+    selector = Selector((LabelRule("team", "In", ("x",)),))
     assert [s["metadata"]["name"] for s in api.list("Secret", "lab", selector)] == ["a", "c"]
     assert api.list("Secret", "elsewhere") == []
 
