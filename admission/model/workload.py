@@ -145,7 +145,7 @@ _NO_COUNTS: Mapping[str, int] = {}
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """A Workload object: its spec in totals, its status in full (less what later issues need)."""
+    """A Workload object: its spec in totals, its status as far as anything here depends on it."""
 
     namespace: str
     name: str
