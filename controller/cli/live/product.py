@@ -84,8 +84,7 @@ class OwnProduct:
         await self._trust(self._authority.certificate)
         for name in (roles.CONTROLLER, roles.WEBHOOKS):
             self._credentials(name).write_text(json.dumps(self._client.kubeconfig_with(await self._token(name))))
-        bind, folder = f"--webhook-bind={_HOST}:{self._port}", f"--webhook-cert-dir={self._certificates}"
-        self._webhooks = self._started("webhooks", roles.WEBHOOKS, bind, folder)
+        self._webhooks = self._answering()
         self._controllers = [self._controller()]
         await self._cluster.answered(START_SECONDS)
         await asyncio.to_thread(self.leader)
@@ -115,10 +114,12 @@ class OwnProduct:
 
     def scale(self, replicas: int) -> None:
         """So many controllers, one leads and the others know what it knows."""
+        if len(self._controllers) > replicas:
+            self._controllers.sort(key=lambda one: one.role() != "leading")  # the one that leads stays
         while len(self._controllers) > replicas:
             self._controllers.pop().stop()
         self._controllers += [self._controller() for _ in range(replicas - len(self._controllers))]
-        self._soon(lambda: all(one.role() for one in self._controllers) or None, "knows the cluster")
+        self._soon(lambda: all(one.role() for one in self._controllers) or None, "is ready")
         self.leader()
 
     def kill_leader(self) -> None:
@@ -153,7 +154,10 @@ class OwnProduct:
         return asyncio.run_coroutine_threadsafe(self._rotate(), self._loop)
 
     def restore(self) -> None:
-        """As it was before the case. Raises Ended, ApiError."""
+        """As it was before the case, also after one in which a process broke. Raises Ended, ApiError, TimeoutError."""
+        self._controllers = [controller for controller in self._controllers if controller.runs]
+        if self._webhooks is not None and not self._webhooks.runs:
+            self._webhooks = self._answering()
         self.pause(False)
         self.scale(1)
         if self._forbidden:
@@ -165,6 +169,10 @@ class OwnProduct:
         asyncio.run_coroutine_threadsafe(request, self._loop).result()
 
     # --- processes
+
+    def _answering(self) -> Replica:
+        bind, folder = f"--webhook-bind={_HOST}:{self._port}", f"--webhook-cert-dir={self._certificates}"
+        return self._started("webhooks", roles.WEBHOOKS, bind, folder)
 
     def _controller(self) -> Replica:
         return self._started("controller", roles.CONTROLLER, "--visibility-bind=0", "--log-level=debug", *QUICK_LEASE)

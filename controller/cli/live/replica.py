@@ -50,6 +50,10 @@ class Replica:
             words = self.log.read_text(errors="replace")[-LAST_WORDS:]
             raise Ended(f"a process of the product ended with exit code {code}; its last words: {words}")
 
+    @property
+    def runs(self) -> bool:
+        return self._process.poll() is None
+
     def kill(self) -> None:
         """As a machine dies: no time for anything."""
         self._process.kill()
@@ -58,7 +62,7 @@ class Replica:
     def stop(self) -> None:
         """As Kubernetes would. Webhooks that are told twice don't linger."""
         for _ in range(2 if self._process.args[3] == "webhooks" else 1):  # type: ignore[index]
-            if self._process.poll() is None:
+            if self.runs:
                 self._process.send_signal(signal.SIGTERM)
         try:
             self._process.wait(STOP_SECONDS)

@@ -68,6 +68,8 @@ def run_live(
         raise Complaint(f"the API server does not serve {missing.kind}: run `lockgate install` first") from missing
     except ApiError as error:
         raise Complaint(f"the API server can't be used: {error}") from error
+    except asyncio.CancelledError as error:
+        raise Complaint("told to stop before all cases were through", exit_code=1) from error
     except (Ended, TimeoutError) as error:
         raise Complaint(f"--own-product: {error}", exit_code=1) from error
     return results
@@ -110,9 +112,8 @@ async def _take_turn(turn: Turn, client: Client, threads: ThreadPoolExecutor, fo
     try:
         await product.start()
         async with _watching(news, requests):
-            await _side_by_side(turn.harmless, ground)
-            for result in turn.disturbing:
-                await _side_by_side([result], ground)
+            for results in (turn.harmless, *([result] for result in turn.disturbing)):
+                await _side_by_side(results, ground)
                 await asyncio.to_thread(product.restore)
             await guest.emptied(client, news.known)
     finally:
