@@ -306,8 +306,7 @@ class Queue:
     def position(self, waiting: Waiting) -> int:
         """0 is the head; ready and parked alike."""
         if self._consumption is not None:
-            turn = self._turn(waiting)
-            return sum(self._turn(other) < turn for other in self.everyone)
+            return self._by_turn(self._consumption).index(waiting)
         if self.sticky is waiting:
             return 0
         ahead = bisect_left(self.everyone, waiting.rank, key=_RANK)
@@ -315,11 +314,24 @@ class Queue:
 
     def in_order(self) -> list[WorkloadKey]:
         if self._consumption is not None:
-            return [waiting.key for waiting in sorted(self.everyone, key=self._turn)]
+            return [waiting.key for waiting in self._by_turn(self._consumption)]
         keys = [waiting.key for waiting in self.everyone]
         if self.sticky is not None:
             keys.insert(0, keys.pop(bisect_left(self.everyone, self.sticky.rank, key=_RANK)))
         return keys
+
+    def _by_turn(self, consumption: Consumption) -> list[Waiting]:
+        """All, as `_turn` has it: a hundred thousand who wait, but what is dear to compare is asked of lanes only."""
+        lanes: dict[str, list[Waiting]] = {}
+        for waiting in self.everyone:
+            lanes.setdefault(self._lane(waiting), []).append(waiting)
+        alike: dict[Standing, list[Waiting]] = {}
+        for lane, members in lanes.items():
+            alike.setdefault(consumption.standing(lane), []).extend(members)
+        out: list[Waiting] = []
+        for standing in sorted(alike):
+            out += sorted(alike[standing], key=lambda one: (one is not self.sticky, one.rank))
+        return out
 
     def _line_up(self, waiting: Waiting) -> None:
         # Kueue tells kin apart by 64 bits of a hash, too. To Python -1 and -2 hash alike, so the priority is doubled;

@@ -1,13 +1,16 @@
 """One queue's line: order, stepping aside, coming back."""
 
 from dataclasses import replace
+from fractions import Fraction
 
 import pytest
 
+from admission.model.configuration import AdmissionFairSharing, Configuration
 from admission.model.names import WorkloadKey
 from admission.model.queues import Fungibility, Namespace, Preemption
 from admission.model.selectors import LabelRule, Selector
-from admission.model.workload import Condition, PodSet
+from admission.model.workload import Condition, PodSet, Workload
+from admission.rules.scheduler import Scheduler
 from tests.core.lab import LOWER, Lab, admitted, held, preempted
 
 
@@ -41,6 +44,30 @@ def test_only_its_own_failure_sends_a_workload_to_the_back(lab: Lab, reason: str
     lab.submit("second", "q", cpu="9")
     lab.edit("first", conditions=condition("Evicted", "True", reason, since=50.0))
     assert (lab.scheduler.pending("q")[0] == "lab/second") is falls_back
+
+
+def test_where_usage_counts_the_line_is_told_in_the_order_in_which_it_is_served() -> None:
+    lab = Lab(Scheduler(Configuration(admission_fair_sharing=AdmissionFairSharing())))
+    lab.queue("q", cpu="1", usage_based=True)
+    for local_queue, used in (("lab/much", 9), ("lab/little", 2), ("lab/as-little", 2)):
+        known = lab.scheduler.consumption
+        assert known is not None
+        known.know(local_queue, Fraction(1), {"cpu": used}, lab.now)
+    pods = (PodSet("main", 1, {"cpu": 1000}),)
+    queues = ("much", "little", "as-little", "new", "little", "as-little", "much", "as-little")
+    for number, through in enumerate(queues):
+        name = f"w{number}"
+        lab.workloads[name] = Workload("lab", name, name, 1, lab.now, through, pods, priority=number % 3)
+        lab.scheduler.push(lab.workloads[name], "q", lab.now)
+    told = lab.scheduler.pending("q")
+    assert [lab.scheduler.position(key) for key in told] == [*range(8)]
+    served: list[str] = []
+    while len(served) < 8:
+        (name,) = admitted(lab.run())
+        served.append(f"lab/{name}")
+        lab.finish(name)
+    assert served == told
+    assert served[0] == "lab/w3", "nothing was used through its LocalQueue"
 
 
 def test_position_counts_parked_workloads(lab: Lab) -> None:
