@@ -62,7 +62,9 @@ def nominate(estate: Estate, queue: Queue, waiting: Waiting, now: float) -> Nomi
     node = _node(estate, queue)
     stamp = (estate.tree.version(node), estate.era)
     memo: Nomination | None = waiting.memo
-    if memo is not None and memo.stamp == stamp and waiting.scanned is None:
+    # Whether somebody is spared is no matter of the tree: news ends that, which no stamp shows.
+    spares = waiting.key in estate.yielding.repeated
+    if memo is not None and memo.stamp == stamp and waiting.scanned is None and not spares:
         return memo
     return _judge(estate, queue, waiting, node, stamp, now)
 

@@ -15,7 +15,8 @@ from admission.model.queues import ClusterQueue, Cohort, Namespace, Preemption, 
 from admission.model.selectors import EVERYTHING
 from admission.model.workload import PodSet, Workload
 from admission.rules.scheduler import Scheduler
-from tests.core.lab import MUCH, group
+from admission.rules.yielding import MOST, moment
+from tests.core.lab import MUCH, Lab, group, preempted
 
 QUEUES = {"q0": "left", "q1": "left", "q2": "deep", "q3": "deep", "q4": "right", "q5": "top"}
 COHORTS = {"top": "", "left": "top", "right": "top", "deep": "left"}
@@ -150,3 +151,18 @@ def test_after_each_event_of_a_short_walk_everything_comes_to_rest(seed: int, fa
 @pytest.mark.parametrize("seed", range(25))
 def test_after_each_of_ten_thousand_events_everything_comes_to_rest(seed: int, fair: bool) -> None:
     walk(seed, 10_000, fair)
+
+
+def test_who_spared_its_victims_looks_again_once_something_happens_from_outside() -> None:
+    """In a strict queue nobody else can: until the head is through, it blocks all others."""
+    lab = Lab()
+    lab.queue("q", cpu="1", strict_fifo=True, preemption=Preemption("LowerPriority"))
+    lab.runs("victim", "q", cpu="1")
+    lab.submit("head", "q", priority=5, cpu="1")
+    node = lab.scheduler.tree.queue("q")
+    assert node is not None
+    for _ in range(MOST):
+        lab.scheduler._estate.yielding.note(lab.key("victim"), lab.key("head"), moment(node))
+    assert not preempted(lab.run()), "the same pair has parted often enough"
+    lab.submit("newcomer", "q", cpu="1")
+    assert preempted(lab.run()) == [("victim", "InClusterQueue")]
