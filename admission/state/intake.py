@@ -97,7 +97,7 @@ class Intake:
                 self._workloads.sync(workload, self.now)
 
     def _flavor(self, name: str, value: ResourceFlavor | None) -> None:
-        appeared = self._objects.flavor(name) is None
+        old = self._objects.flavor(name)
         if not _put_slot(self._objects.flavors, name, value):
             return
         if value is None:
@@ -105,7 +105,7 @@ class Intake:
         else:
             self._scheduler.put_flavor(value)
             self._queues.touch("ResourceFlavor", name)
-        if appeared or value is None:
+        if old is None or value is None or old.topology != value.topology:
             for queue in list(self._objects.queues_with_flavor(name)):
                 self._judge(queue.name)
 
