@@ -14,7 +14,7 @@ EVERYTHING_ON = Configuration(
     admission_fair_sharing=AdmissionFairSharing(usage_half_life=60.0),
     wait_for_pods_ready=WaitForPodsReady(block_admission=True),
 )
-ROUNDS = 4
+ROUNDS = 3
 
 
 def entries(root: object) -> dict[str, int]:
