@@ -11,11 +11,14 @@ T = TypeVar("T", Workload, Job)
 
 
 def gated(value: T | None, gates: Gates) -> T | None:
-    """The workload or job without numbers of pods that would do, and without pods that are needed no more."""
+    """The workload or job without numbers of pods that would do, without pods that are needed no more, and without
+    gates of admission."""
     if value is None:
         return None
     if not gates["PartialAdmission"] and any(one.min_count is not None for one in value.pod_sets):
         value = replace(value, pod_sets=tuple(replace(one, min_count=None) for one in value.pod_sets))
     if not gates["ReclaimablePods"] and value.reclaimable:
         value = replace(value, reclaimable={})
+    if not gates["AdmissionGatedBy"] and value.gated_by:
+        value = replace(value, gated_by="")
     return value
