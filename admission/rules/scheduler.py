@@ -193,9 +193,11 @@ class Scheduler:
             return
         waiting = self._estate.waiting.get(key)
         if waiting is not None and waiting.queue == queue:
+            asked = (waiting.workload.generation, waiting.workload.priority)
             if self._line(queue).update(waiting, workload):
                 self._stir(queue)
-                self._estate.disturbed(queue)
+                if asked != (workload.generation, workload.priority):  # else it may be the echo of what we wrote
+                    self._estate.disturbed(queue)
             return
         self.remove(key)
         if not workload.evicted and key not in self._estate.ousted:
@@ -271,7 +273,7 @@ class Scheduler:
         holder = self._estate.let_go(key)
         if holder is not None:
             self.flush(holder.queue)
-            if not holder.evicted:
+            if not holder.evicted and key not in self._estate.ousted:
                 self._estate.disturbed(holder.queue)
             self._unblock()
 
