@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from controller.kit.documents import read_yaml
 from controller.cli.manifests import BadManifests, Problem, load
 from controller.cli.unknown import unknown_fields
+from controller.kit.documents import read_yaml
 
 QUEUE = """
 apiVersion: kueue.x-k8s.io/v1beta2

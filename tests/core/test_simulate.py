@@ -295,7 +295,10 @@ def test_a_trace_is_played_and_its_priorities_count(tmp_path: Path) -> None:
     [
         (("simulate", "nowhere"), "no such file or folder"),
         (("simulate", str(EXAMPLES), "--until", "soon"), "--until: 'soon' is not a duration"),
-        (("simulate", str(EXAMPLES), "--config", str(EXAMPLES / "university" / "queues.yaml")), "must be one YAML object"),
+        (
+            ("simulate", str(EXAMPLES), "--config", str(EXAMPLES / "university" / "queues.yaml")),
+            "must be one YAML object",
+        ),
         (("explain", "grasp", str(EXAMPLES)), "write Job/namespace/name"),
         (("explain", "Job/robotics/none", str(EXAMPLES)), "is in none of the paths"),
         (("explain", "Job/physics/lattice-qcd", str(EXAMPLES), "--at", "1m"), "has not arrived by 1m0s"),
