@@ -7,16 +7,20 @@ from typing import Any
 import pytest
 
 from admission.world.scenario.case import Case, read_case
+from admission.world.scenario.needs import lacking
 from admission.world.scenario.report import FileResult, text
 from admission.world.scenario.runner import run_case
 
 FOLDER = Path(__file__).parents[1] / "scenarios"
-FILES = sorted(FOLDER.glob("*.yaml"))
 
 
 @cache
 def read(file: Path) -> Case:
     return read_case(file.read_text(encoding="utf-8"))
+
+
+# The rest need a real API server (tests/live/test_scenarios_own_product.py).
+FILES = [file for file in sorted(FOLDER.glob("*.yaml")) if "live-only" not in lacking(read(file).form)]
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
