@@ -5,6 +5,7 @@ null stands for absent, and names are compared exactly.
 """
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, NamedTuple, TypeVar
@@ -15,6 +16,7 @@ Default = TypeVar("Default")
 Path = tuple[str | int, ...]
 
 MAX_INT32 = 2**31 - 1
+_KIND = re.compile(r"[A-Za-z0-9]+\.v[a-z0-9]+\.[a-z0-9][-a-z0-9.]*")
 _LONGEST_SHOWN = 80  # characters of a value; longer ones are cut, the path says where they are
 
 
@@ -51,6 +53,11 @@ def nearest(name: str, known: Iterable[str], otherwise: str) -> str:
     """What to do about a name that is unknown."""
     near = get_close_matches(name, known, n=1)
     return f"did you mean {near[0]}?" if near else otherwise
+
+
+def is_kind(name: str) -> bool:
+    """Kind.version.group.com: how a file names kinds that are not Kueue's."""
+    return _KIND.fullmatch(name) is not None
 
 
 class Report:

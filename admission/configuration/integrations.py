@@ -4,9 +4,7 @@ Kueue manages no kind that is not listed, so a listed kind that we lack is refus
 wait for quota.
 """
 
-import re
-
-from admission.configuration.fields import Section, nearest, shown
+from admission.configuration.fields import Section, is_kind, nearest, shown
 from admission.configuration.selectors import read_selector_field
 
 FRAMEWORKS = ("batch/job",)  # of this version
@@ -30,7 +28,6 @@ _KUEUES = (
     "trainer.kubeflow.org/trainjob",
     "workload.codeflare.dev/appwrapper",
 )
-_KIND = re.compile(r"[A-Za-z0-9]+\.v[a-z0-9]+\.[a-z0-9][-a-z0-9.]*")
 
 
 def read_integrations(section: Section, version: str) -> tuple[str, ...]:
@@ -50,7 +47,7 @@ def read_integrations(section: Section, version: str) -> tuple[str, ...]:
     external = section.texts("externalFrameworks")
     for at, name in enumerate(external):
         path = (*section.path, "externalFrameworks", at)
-        if not _KIND.fullmatch(name):
+        if not is_kind(name):
             section.report.wrong(path, f"{shown(name)} is not a kind", "write it like Kind.version.group.com")
         elif name in external[:at]:
             section.report.wrong(path, f"{shown(name)} is listed twice", "keep it once")

@@ -1,14 +1,11 @@
 """`multiKueue`: checked as Kueue checks it, so that a file stays good for both; jobs are not sent to other clusters."""
 
-import re
-
-from admission.configuration.fields import Section, shown
+from admission.configuration.fields import Section, is_kind, shown
 from admission.validation.syntax import label_value_faults
 
 _ALL_AT_ONCE = "kueue.x-k8s.io/multikueue-dispatcher-all-at-once"
 _INCREMENTAL = "kueue.x-k8s.io/multikueue-dispatcher-incremental"
 _MODES = ("Never", "IfAvailable", "Always")
-_KIND = re.compile(r"[A-Za-z0-9]+\.v[a-z0-9]+\.[a-z0-9][-a-z0-9.]*")
 
 
 def check_multikueue(file: Section, version: str) -> None:
@@ -23,7 +20,7 @@ def check_multikueue(file: Section, version: str) -> None:
     seen: set[str] = set()
     for framework in section.parts("externalFrameworks"):
         name = framework.text("name", "")
-        if not _KIND.fullmatch(name):
+        if not is_kind(name):
             framework.wrong("name", f"{shown(name)} is not a kind", "write it like Kind.version.group.com")
         elif name in seen:
             framework.wrong("name", f"{shown(name)} is listed twice", "keep it once")
@@ -50,8 +47,7 @@ def _check_profile(profile: Section) -> None:
                 command.wrong(key, "is missing", "add it")
         if command.choice("interactiveMode", _MODES, None) is None:
             command.wrong("interactiveMode", "is missing or unknown", f"write {' or '.join(_MODES)}")
-        for key in ("args",):
-            command.texts(key)
+        command.texts("args")
         for variable in command.parts("env"):
             variable.text("value", "")
             if not variable.text("name", ""):
