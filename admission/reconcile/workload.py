@@ -21,13 +21,13 @@ def reconcile_workload(view: View, workload: Workload, now: float) -> Wishes:
         return _retain(view, workload, now)
     if workload.deleting:
         return NOTHING
+    moved = _follow_priority_class(view, workload)
+    if moved is not None:
+        return moved
     if not workload.active:
         return _deactivated(view, workload, now)
     if workload.is_true(names.DEACTIVATION_TARGET):
         return Wishes(effects=(Patch(workload.ref, {"spec": {"active": False}}),))
-    moved = _follow_priority_class(view, workload)
-    if moved is not None:
-        return moved
     if workload.reserved:
         return reconcile_holder(view, workload, now)
     requeueing = reconcile_requeueing(view, workload, now)

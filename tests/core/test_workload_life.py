@@ -10,7 +10,15 @@ from admission.model.effects import Delete, Patch, StartJob
 from admission.model.gates import Gates
 from admission.model.job import Job
 from admission.model.kinds import Ref
-from admission.model.queues import AdmissionCheck, CheckRule, ClusterQueue, LocalQueue, Namespace, ResourceFlavor
+from admission.model.queues import (
+    AdmissionCheck,
+    CheckRule,
+    ClusterQueue,
+    LocalQueue,
+    Namespace,
+    PriorityClass,
+    ResourceFlavor,
+)
 from admission.model.selectors import EVERYTHING
 from admission.model.workload import (
     Admission,
@@ -19,6 +27,7 @@ from admission.model.workload import (
     PodSet,
     PodSetAssignment,
     PodSetUpdate,
+    PriorityClassRef,
     Workload,
 )
 from admission.reconcile import transitions
@@ -194,6 +203,15 @@ def test_one_that_was_deactivated_keeps_only_the_checks_that_hold_for_every_flav
     gone = replace(waiting(checks=(state("audit", "Pending"), state("budget", "Pending"))), active=False)
     evicted = transitions.evict(gone, "Deactivated", "The workload is deactivated", bench.now)
     assert words(bench.step(evicted)) == {"budget": "Pending"}
+
+
+def test_one_that_was_deactivated_follows_its_class_all_the_same() -> None:
+    bench = Bench()
+    view = bench.view()
+    view.workload_priority_classes["high"] = PriorityClass("high", 7)
+    ref = PriorityClassRef("kueue.x-k8s.io", "WorkloadPriorityClass", "high")
+    gone = replace(waiting(priority_class=ref), active=False)
+    assert reconcile_workload(view, gone, bench.now).effects == (Patch(gone.ref, {"spec": {"priority": 7}}),)
 
 
 def test_one_that_is_preempted_while_it_is_being_deactivated_can_be_activated_again() -> None:
