@@ -87,6 +87,10 @@ class LiveStage:
         return False
 
     @property
+    def circling(self) -> list[str]:
+        return []
+
+    @property
     def stirs(self) -> str:
         """What changed most while rest was waited for."""
         return ", ".join(f"{name} ({count})" for name, count in self._changes.most_common(3))

@@ -23,6 +23,7 @@ class Moment:
     answer: str  # "" if accepted; else how the request was refused
     restless: str  # what kept changing, if it did not come to rest
     shows: Snapshot
+    circling: list[str] = field(default_factory=list)  # in memory: whose scan of flavors would go on for ever
 
     def as_json(self) -> dict[str, Any]:
         """For a file."""

@@ -35,6 +35,11 @@ class Stage(Protocol):
     def objects(self, kind: str) -> Iterable[Manifest]: ...
 
     @property
+    def circling(self) -> list[str]:
+        """Workloads that rest although their scan of flavors would go on; as far as it can be seen."""
+        ...
+
+    @property
     def stirs(self) -> str:
         """What kept it from coming to rest."""
         ...
@@ -88,7 +93,8 @@ class _Run:
     async def _look(self, index: int, released: str, what: Mapping[str, Any], answer: str) -> bool:
         at_rest = await self.stage.rest()
         shows = snapshot({kind: list(self.stage.objects(kind)) for kind in KINDS})
-        self.outcome.moments.append(Moment(index, released, what, answer, "" if at_rest else self.stage.stirs, shows))
+        stirs = "" if at_rest else self.stage.stirs
+        self.outcome.moments.append(Moment(index, released, what, answer, stirs, shows, self.stage.circling))
         return at_rest
 
     def _resolved(self, event: Event) -> dict[str, Any]:

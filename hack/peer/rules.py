@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from admission.model import amounts
+from hack.peer.memory import played
 from hack.peer.outcome import Moment, Outcome
 from hack.peer.scenario import Scenario
 
@@ -53,6 +54,11 @@ class View:
         for part in path:
             value = (value or {}).get(part)
         return value
+
+    def circling(self, place: int) -> list[str]:
+        """Who, as our core in memory has it, would go on trying flavors without end at this moment."""
+        moment = _at(played(self.scenario), place)
+        return moment.circling if moment else []
 
     def queue_of(self, workload: str) -> str:
         """The ClusterQueue that this workload's LocalQueue leads to."""
@@ -262,30 +268,51 @@ def _overdrawn(view: View, moment: Moment) -> bool:
 
 
 def _scans_in_circles(view: View, found: Difference) -> bool:
-    """The peer writes again and again why one workload with several pod sets waits; ours shows it waiting, too."""
-    moment = view.our_moment
-    if found.path != ("restless",) or found.ours or moment is None:
-        return False
-    name = str(found.peer).partition(" ")[0].removeprefix("Workload/")
-    if name not in moment.shows["workloads"] or not _is_waiting(moment.shows["workloads"][name]):
-        return False
-    return len(_pod_sets(view, name)) > 1
+    """A workload that would try flavors without end, as our core in memory says of it. The peer writes again and again
+    why it waits; or it has got flavors now, and which ones depends on where the peer happened to be."""
+    if found.path == ("restless",) and not found.ours:
+        return str(found.peer).partition(" ")[0].removeprefix("Workload/") in view.circling(view.place)
+    assigned = found.path[0] == "workloads" and found.path[2:4] == ("admission", "podSets")
+    return assigned and found.path[1] in view.circling(view.place - 1)
 
 
 def _release_from_stopped(view: View, found: Difference) -> bool:
-    """Who gives quota back is in a LocalQueue that is stopped: the peer wakes nobody then, ours does."""
+    """Somebody in a LocalQueue that is stopped has given quota back at this moment: the peer wakes nobody then."""
     peer, ours = view.peer_moment, view.our_moment
     if peer is None or ours is None:
         return False
-    name = (peer.released or str(peer.what.get("ref", ""))).partition("/")[2]
-    if f"Workload/{name}" not in {peer.released, peer.what.get("ref")}:
-        return False
-    local = view.scenario.manifest(f"Workload/{name}")["spec"]["queueName"]
-    queue = peer.shows["localQueues"].get(f"{name.partition('/')[0]}/{local}", {})
-    return queue.get("conditions", {}).get("Active", ("", ""))[1] == "Stopped" and any(
-        _is_true(one, "QuotaReserved") and not _is_true(peer.shows["workloads"].get(who, {}), "QuotaReserved")
-        for who, one in ours.shows["workloads"].items()
+    before: dict[str, Any] = view.before("workloads") or {}
+    gave = [
+        name
+        for name, one in before.items()
+        if _holds(one) and not _holds(peer.shows["workloads"].get(name, {})) and _is_stopped(view, peer, name)
+    ]
+    return bool(gave) and any(
+        _holds(one) and not _holds(peer.shows["workloads"].get(who, {})) for who, one in ours.shows["workloads"].items()
     )
+
+
+def _holds(shown: dict[str, Any]) -> bool:
+    return _is_true(shown, "QuotaReserved") and not _is_true(shown, "Finished") and bool(shown["active"])
+
+
+def _is_stopped(view: View, moment: Moment, workload: str) -> bool:
+    """Its LocalQueue."""
+    local = view.scenario.manifest(f"Workload/{workload}")["spec"]["queueName"]
+    queue = moment.shows["localQueues"].get(f"{workload.partition('/')[0]}/{local}", {})
+    return bool(queue.get("conditions", {}).get("Active", ("", ""))[1] == "Stopped")
+
+
+def _drained_behind_a_stop(view: View, found: Difference) -> bool:
+    """A ClusterQueue is drained, and the workload's LocalQueue is stopped: the peer lets it run."""
+    moment = view.peer_moment
+    if moment is None or found.path[0] != "workloads" or found.path[2:] != ("conditions", "Evicted"):
+        return False
+    if found.ours != ("True", "ClusterQueueStopped") or found.peer == found.ours:
+        return False
+    queue = moment.shows["clusterQueues"].get(view.queue_of(found.path[1]), {})
+    stopped = queue.get("conditions", {}).get("Active", ("", ""))[1] == "Stopped"
+    return stopped and _is_stopped(view, moment, found.path[1])
 
 
 def _after_retry(view: View, found: Difference) -> bool:
@@ -321,7 +348,8 @@ RULES = (
     Rule("who had to leave", True, _taken_back),
     Rule("room that is not free yet", True, _before_the_victims_left),
     Rule("releases from a stopped LocalQueue", True, _release_from_stopped),
-    Rule("pod sets that send each other round", True, _scans_in_circles),
+    Rule("draining a ClusterQueue whose LocalQueue is stopped", True, _drained_behind_a_stop),
+    Rule("scans that go round in circles", True, _scans_in_circles),
     Rule("priority of finished workloads", False, _finished_keeps_priority),
     Rule("pending count when a LocalQueue stops", False, _stale_count),
     Rule("shares after an edit of another quota", False, _stale_share),
