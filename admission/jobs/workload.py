@@ -87,8 +87,8 @@ def equivalent(job: Job, workload: Workload) -> bool:
     if len(workload.pod_sets) != len(job.pod_sets):
         return False
     pairs = list(zip(job.pod_sets, workload.pod_sets, strict=True))
-    if workload.holds_quota:
-        assert workload.admission is not None
+    # Who was deactivated a moment ago counts no more, and its job runs on with what starting it injected.
+    if workload.reserved and workload.admission is not None:
         counts = {assignment.name: assignment.count for assignment in workload.admission.assignments}
         if all(_runs_as(asked, kept, counts, workload.admitted) for asked, kept in pairs):
             return True

@@ -213,9 +213,14 @@ def _retain(view: View, job: Job, workload: Workload, now: float) -> Wishes:
 
 
 def _follow_labels(view: View, job: Job, workload: Workload) -> Wishes | None:
-    """Queue and priority class of the job, carried over to its Workload where Kueue allows it (Kueue 0.19)."""
+    """Queue, gates and priority class of the job, carried over to its Workload where Kueue allows it (Kueue 0.19)."""
     if job.suspended and not workload.reserved and job.queue_name != workload.queue_name:
         return Wishes(effects=(Patch(workload.ref, {"spec": {"queueName": job.queue_name}}),))
+    if _gates(job.gated_by) < _gates(workload.gated_by):  # they can only be removed
+        fewer = {"metadata": {"annotations": {names.ADMISSION_GATED_BY: job.gated_by or None}}}
+        message = f'Updated workload AdmissionGatedBy to "{job.gated_by}"'
+        event = EmitEvent(job.ref, job.uid, "Normal", "UpdatedWorkload", message)
+        return Wishes(effects=(Patch(workload.ref, fewer),), events=(event,))
     ref = workload.priority_class
     if not job.priority_class or (ref is not None and ref.kind != "WorkloadPriorityClass"):
         return None
@@ -226,6 +231,10 @@ def _follow_labels(view: View, job: Job, workload: Workload) -> Wishes | None:
         return Wishes(events=(found,))
     body = {"spec": {"priority": found.value, "priorityClassRef": found.ref_json()}}
     return Wishes(effects=(Patch(workload.ref, body),))
+
+
+def _gates(annotation: str) -> set[str]:
+    return {gate.strip() for gate in annotation.split(",")} - {""}
 
 
 def _leave(job: Job, workload: Workload, now: float) -> Wishes:

@@ -209,6 +209,8 @@ class State:
             after = transitions.finish_because(workload, "FailedToStart", message, self._intake.now)
             self._workloads.wish(workload.key, after)
             self._intake.moved(workload.key, workload)
+            for ref, uid in ((workload.ref, workload.uid), (effect.ref, workload.owner_uid)):
+                self._flights.tell(EmitEvent(ref, uid, "Warning", "FailedToStart", message))
 
     def _doubt(self, ref: Ref, slot: Slot[Any]) -> None:
         """No answer came: it stays assumed, and nothing else is written, until a read settles it."""

@@ -9,6 +9,7 @@ from admission.model import names
 from admission.model.effects import CONSEQUENCE, Patch
 from admission.model.kinds import Ref
 from admission.model.names import WorkloadKey
+from admission.model.queues import FlavorResource
 from admission.model.workload import Workload
 from admission.reconcile import checks
 from admission.reconcile.status import status_patch
@@ -82,7 +83,7 @@ class Workloads:
         holder = holder_of(slot)
         if holder is not None:
             self._scheduler.remove(key)
-            self._scheduler.charge(holder, usage_of(holder))
+            self._scheduler.charge(holder, charged(slot))
         else:
             self._release(key, now)
             queue = self._queue_to_wait_in(slot, current, now)
@@ -90,7 +91,7 @@ class Workloads:
                 self._scheduler.push(self._objects.requests.effective(current), queue, now)
             else:
                 self._scheduler.remove(key)
-        self._loads.put(key, self._share(current, holder))
+        self._loads.put(key, self._share(slot, current, holder))
         self._sampling.follow(key, slot, current, holder, now)
 
     def _release(self, key: WorkloadKey, now: float) -> None:
@@ -116,11 +117,11 @@ class Workloads:
             return ""  # refused a moment ago; only in a strict queue does it keep its place, and the others waiting
         return local.cluster_queue
 
-    def _share(self, workload: Workload, holder: Workload | None) -> Share | None:
+    def _share(self, slot: Slot[Workload], workload: Workload, holder: Workload | None) -> Share | None:
         local_key = f"{workload.namespace}/{workload.queue_name}"
         if holder is not None and holder.admission is not None:
             queue = holder.admission.cluster_queue
-            return Share(local_key, queue, False, holder.admitted, usage_of(holder))
+            return Share(local_key, queue, False, holder.admitted, charged(slot))
         if not workload.admissible:
             return None
         local = self._objects.local_queue(workload.namespace, workload.queue_name)
@@ -133,6 +134,16 @@ def holder_of(slot: Slot[Workload]) -> Workload | None:
     """The newest known form of the workload that holds quota and is not certain to have let go of it."""
     values = (slot.wanted, slot.assumed, slot.observed)
     return next((value for value in values if value is not None and value.holds_quota), None)
+
+
+def charged(slot: Slot[Workload]) -> dict[FlavorResource, int]:
+    """What it holds for certain, or is about to: pods that it says it needs no more count until that is confirmed."""
+    usage: dict[FlavorResource, int] = {}
+    for value in (slot.observed, slot.assumed, slot.wanted):
+        if value is not None and value.holds_quota:
+            for fr, units in usage_of(value).items():
+                usage[fr] = max(units, usage.get(fr, 0))
+    return usage
 
 
 def workload_key(ref: Ref) -> WorkloadKey:

@@ -17,7 +17,7 @@ from typing import Any
 from admission.jobs import JOB_KINDS, READERS
 from admission.jobs.workload import compose, workload_name
 from admission.model import names
-from admission.model.configuration import DEFAULTS, Configuration
+from admission.model.configuration import DEFAULTS, Configuration, Retention
 from admission.model.effects import EmitEvent, Outcome, Patch, Planned
 from admission.model.kinds import WATCHED, Ref
 from admission.model.names import WorkloadKey
@@ -57,8 +57,8 @@ class Simulation:
     """`run` moves the clock; `state`, `stories` and `timeline` can be read between two runs."""
 
     def __init__(self, configuration: Configuration = DEFAULTS, start: float = EPOCH) -> None:
-        # Pods are ready at once here, so nobody ever waits for them.
-        configuration = replace(configuration, wait_for_pods_ready=None)
+        # Pods are ready at once here, so nobody ever waits for them; and what has ended stays to be told of.
+        configuration = replace(configuration, wait_for_pods_ready=None, retention=Retention())
         self.state = State(configuration)
         self.start = start
         self.now = 0.0

@@ -5,7 +5,6 @@ servers need.
 """
 
 import importlib
-import os
 import sys
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
@@ -15,6 +14,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from controller.cli.complaint import Complaint
+from controller.cli.telling import deafen
 
 # Each is `controller/cli/<name>.py` (_ for -) with `def command(…)`, whose parameters are the flags.
 COMMANDS: Mapping[str, str] = {
@@ -94,12 +94,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _nobody_reads() -> int:
     """As with `lockgate simulate … | head -1`: the reader has seen enough, which is no failure."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    for stream in (sys.stdout, sys.stderr):
-        try:
-            stream.flush()
-        except BrokenPipeError:
-            os.dup2(nowhere, stream.fileno())
+    deafen()
     return 0
 
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from controller.cli.telling import tell
+
 if TYPE_CHECKING:
     from controller.kit.configuration import BadConfiguration
     from controller.kube.configuration import Settings
@@ -36,15 +38,15 @@ def command(
         settings = read_settings(file, feature_gates=feature_gates or "")
     except BadConfiguration as bad:
         if output is Output.json:
-            print(json.dumps(_bad(file, bad), indent=2))
+            tell(json.dumps(_bad(file, bad), indent=2))
         else:
-            print(bad)
-            print(f"{file} is no good: {len(bad.faults)} fault{'s' if len(bad.faults) > 1 else ''}")
+            tell(str(bad))
+            tell(f"{file} is no good: {len(bad.faults)} fault{'s' if len(bad.faults) > 1 else ''}")
         raise typer.Exit(2) from None
     if output is Output.json:
-        print(json.dumps(_good(file, settings), indent=2))
+        tell(json.dumps(_good(file, settings), indent=2))
     else:
-        print("\n".join(_text(file, settings)))
+        tell("\n".join(_text(file, settings)))
 
 
 def _good(file: Path, settings: "Settings") -> dict[str, Any]:

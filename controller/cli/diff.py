@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 from controller.cli.complaint import Complaint
+from controller.cli.telling import deafen, tell
 
 
 class Output(StrEnum):
@@ -53,9 +54,12 @@ def command(
                 print(f"note: {side}: {note}", file=sys.stderr)
         found = compare(was, is_, end)
     if output is Output.json:
-        print(json.dumps(diff_rendering.as_json(found), indent=2))
+        tell(json.dumps(diff_rendering.as_json(found), indent=2))
     else:
-        diff_rendering.tables(found, rendering.console())
+        try:
+            diff_rendering.tables(found, rendering.console())
+        except BrokenPipeError:
+            deafen()
     if found.different:
         raise typer.Exit(1)
 

@@ -51,6 +51,9 @@ async def install(
     if core.gates["VisibilityOnDemand"] and (webhook_url is None or visibility_url is not None):
         for manifest in aggregation.manifests(core.namespace, visibility_url):
             await cluster.apply(manifest)
+    else:
+        for manifest in reversed(aggregation.manifests(core.namespace, None)):
+            await cluster.withdraw(manifest)
     for manifest in webhook_configurations(reached, core):
         await cluster.apply(manifest)
 
@@ -127,6 +130,16 @@ class Cluster:
         except TimeoutError:
             why = f"the webhooks do not answer after {seconds:g} s: {last}; is `lockgate webhooks` running?"
             raise Complaint(why, exit_code=1) from None
+
+    async def withdraw(self, manifest: dict[str, Any]) -> None:
+        """Delete what an earlier installation of ours applied under this name; somebody else's stays."""
+        try:
+            found = msgspec.json.decode(await self._client.call("GET", path_of(manifest)))
+        except NotFound:
+            return
+        wanted = manifest["metadata"]["labels"]["app.kubernetes.io/name"]
+        if (found["metadata"].get("labels") or {}).get("app.kubernetes.io/name") == wanted:
+            await self.delete(manifest)
 
     async def delete(self, manifest: dict[str, Any]) -> None:
         """Delete it if it is there."""

@@ -13,11 +13,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from controller.cli.complaint import Complaint
+from controller.cli.telling import tell
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from admission.model.configuration import Configuration
     from admission.world.scenario.case import Case
     from admission.world.scenario.runner import Result
+    from admission.world.scenario.source import Problem
 
 _SUFFIXES = (".yaml", ".yml")
 # A rewritten state can bring its reason into view, and that the message: more rounds than that change nothing.
@@ -90,11 +94,11 @@ def command(
         results = [FileResult(one.file, _rewrite(Path(one.file), one.result, running)) for one in results]
     match output:
         case Output.TEXT:
-            print("\n".join(text(results)))
+            tell("\n".join(text(results)))
         case Output.JSON:
-            print(json.dumps(as_json(results), indent=2))
+            tell(json.dumps(as_json(results), indent=2))
         case Output.JUNIT:
-            print(as_junit(results))
+            tell(as_junit(results))
     if count(results, "failed"):
         raise typer.Exit(1)
     if count(results, "unsupported"):
@@ -116,6 +120,22 @@ def _files(paths: list[Path]) -> list[Path]:
     return list(dict.fromkeys(found))
 
 
+def _unknown(case: "Case") -> "Iterator[Problem]":
+    """Fields that the kinds of the manifests do not have: a policy pinned with a misspelt one pins another policy."""
+    from admission.model.kinds import KINDS
+    from admission.world.scenario.source import Problem
+    from controller.cli.unknown import unknown_fields
+    from controller.kit.documents import dotted
+
+    for index, manifest in enumerate(case.form.objects):
+        group, _, version = manifest["apiVersion"].rpartition("/")
+        known = KINDS.get(manifest["kind"])
+        if known is not None and known.group == group:
+            for fault in unknown_fields(manifest["kind"], manifest, version):
+                path = ("objects", index, *fault.path)
+                yield Problem(dotted(path), case.source.line(path), f"{fault.problem}: {fault.remedy}")
+
+
 def _read_all(files: list[Path]) -> "dict[Path, Case]":
     """Every case, or a complaint about every bad file: then nothing is run."""
     from admission.world.scenario.case import read_case
@@ -127,6 +147,9 @@ def _read_all(files: list[Path]) -> "dict[Path, Case]":
     for path in files:
         try:
             case = read_case(path.read_text(encoding="utf-8"))
+            unknown = list(_unknown(case))
+            if unknown:
+                raise BadFile(unknown)
             if case.id in seen:
                 line = case.source.line(("id",))
                 raise BadFile([Problem("id", line, f"{case.id} is also the id of {seen[case.id]}: change one")])

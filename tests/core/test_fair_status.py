@@ -116,6 +116,7 @@ def test_our_own_word_about_a_cohort_moves_no_other_status(monkeypatch: pytest.M
     company = Company(FAIR)
     company.run("a", 3)
     looked: list[str] = []
+
     def told(view: Any, queue: Any, *more: Any) -> Any:
         looked.append(queue.name)
         return cluster_queue_status(view, queue, *more)

@@ -77,6 +77,15 @@ def test_a_started_job_differs_by_what_was_injected() -> None:
     assert not agree(manifest, workload)
 
 
+def test_one_that_was_deactivated_a_moment_ago_still_runs_as_it_was_started() -> None:
+    manifest, workload = pair()
+    manifest["spec"]["template"]["spec"]["tolerations"] = [TOLERATION]
+    manifest["spec"]["suspend"] = False
+    running = holding(workload, "Admitted")
+    running["spec"] = {**running["spec"], "active": False}
+    assert agree(manifest, running)
+
+
 def test_a_partially_admitted_job_runs_with_what_it_got() -> None:
     manifest, workload = pair(job_min_parallelism="2")
     running = deepcopy(manifest)

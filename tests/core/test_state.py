@@ -4,11 +4,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from admission.model.effects import Outcome, Patch, Planned, Result
+from admission.model.job import Job
 from admission.model.kinds import Ref
 from admission.model.names import WorkloadKey
 from admission.model.queues import ClusterQueue, LocalQueue, Namespace, Preemption, ResourceFlavor
 from admission.model.selectors import EVERYTHING
-from admission.model.workload import PodSet, Workload
+from admission.model.workload import Admission, Condition, PodSet, PodSetAssignment, Workload
 from admission.state import State
 from tests.core.lab import group
 
@@ -324,3 +325,29 @@ def test_a_workload_whose_job_is_nowhere_to_be_found_ends() -> None:
     desk.state.gone(job, read=True)
     (end,) = desk.plan()
     assert conditions(end)["Finished"]["reason"] == "OwnerNotFound"
+
+
+def test_pods_that_are_needed_no_more_count_until_the_word_of_it_is_confirmed() -> None:
+    desk = Desk(cpu="4")
+    job = Ref("Job", "lab", "j")
+    pods = (PodSet("main", 4, {"cpu": 1000}),)
+    states = {word: Condition(word, "True", word, "", 900.0) for word in ("QuotaReserved", "Admitted")}
+    admission = Admission("cq", (PodSetAssignment("main", {"cpu": "std"}, {"cpu": 4000}, 4),))
+    big = Workload("lab", "big", "big", 50, 900.0, "lq", pods, admission=admission, conditions=states,
+                   owner=job, owner_uid="j", owned=True)  # fmt: skip
+    its = Job(ref=job, uid="j", resource_version=60, created=800.0, pod_sets=pods, suspended=False, active=True,
+              queue_name="lq", pods_ready=True)  # fmt: skip
+    desk.state.observe("Workload", big)
+    desk.state.observe("Job", its)
+    for planned in desk.plan():
+        desk.answer(planned, "ok")
+    desk.submit("small", 2)
+    assert desk.plan() == []
+    desk.state.observe("Job", replace(its, resource_version=90, reclaimable={"main": 2}))
+    (told,) = desk.plan(1)
+    assert isinstance(told.effect, Patch)
+    assert "reclaimablePods" in told.effect.body["status"]
+    assert desk.used() == 4000
+    desk.answer(told, "ok")
+    assert names(desk.plan()) == ["small"]
+    assert desk.used() == 4000

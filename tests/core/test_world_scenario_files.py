@@ -1,6 +1,10 @@
 """Scenario files: what is wrong with one is said with its line and a remedy; results read well and can be kept."""
 
 import json
+import os
+import re
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree
@@ -178,6 +182,30 @@ def test_exit_codes_tell_what_happened(run: Run, file: Callable[[str, str], Path
     assert (code, out) == (2, "")
     assert f"{bad}:1: area: is missing" in err
     assert "1 of 4 files are bad; nothing was run" in err
+
+
+def test_a_field_that_a_kind_does_not_have_is_named(run: Run, file: Callable[[str, str], Path]) -> None:
+    misspelt = file("misspelt.yaml", TEXT.replace("cohortName:", "cohort:", 1))
+    code, out, err = run(misspelt)
+    assert (code, out) == (2, "")
+    assert "spec.cohort: is not a field that is known there: did you mean cohortName?" in err
+
+
+def test_a_moment_that_never_comes_is_refused(run: Run, file: Callable[[str, str], Path]) -> None:
+    code, _, err = run(file("never.yaml", re.sub(r"\{t: [0-9.]+,", "{t: .inf,", TEXT)))
+    assert code == 2
+    assert "inf: input should be less than or equal to 315360000" in err
+
+
+def test_a_verdict_reaches_the_shell_though_nobody_reads_it(file: Callable[[str, str], Path]) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "controller.cli", "test", str(file("failing.yaml", FAILING))]
+    try:
+        ended = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, text=True, check=False)
+    finally:
+        os.close(writing)
+    assert (ended.returncode, ended.stderr) == (1, "")
 
 
 def test_one_id_belongs_to_one_file(run: Run, file: Callable[[str, str], Path], tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ class Create(Form):
     id: RequestId | None = None
     actor: Actor | None = None
     dryRun: Literal[True] | None = None
-    repeat: Annotated[int, Field(ge=2)] | None = None
+    repeat: Annotated[int, Field(ge=2, le=10_000)] | None = None
     every: Duration | None = None
 
     @model_validator(mode="after")

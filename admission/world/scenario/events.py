@@ -143,9 +143,7 @@ class Events:
             _dated(body, stamp(self._world.now))
         for ref in self._refs(event.ref):
             before = self._world.api.peek(ref) or {}
-            answer = self._world.api.patch(
-                ref, body, subresource=subresource, user=_user(event.actor), version=version
-            )
+            answer = self._world.api.patch(ref, body, subresource=subresource, user=_user(event.actor), version=version)
             self._answered(index, f"patch {ref}", event.id, before, answer)
 
     def _delete(self, index: int, event: Delete) -> None:

@@ -7,8 +7,9 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-Time = Annotated[float, Field(ge=0)]
-Duration = Annotated[float, Field(gt=0)]
+_YEARS = 10 * 365 * 86400  # a policy that takes longer to show is not tried by waiting
+Time = Annotated[float, Field(ge=0, le=_YEARS)]
+Duration = Annotated[float, Field(gt=0, le=_YEARS)]
 Number = Annotated[int, Field(ge=0)]
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_]([A-Za-z0-9._-]*[A-Za-z0-9_])?$")]
 ObjectRef = Annotated[
