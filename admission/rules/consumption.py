@@ -24,15 +24,30 @@ _NOTHING: Standing = (False, Fraction(0))
 class Entry:
     """Of one LocalQueue."""
 
-    __slots__ = ("consumed", "known", "penalties", "standing", "updated", "weight")
+    __slots__ = ("consumed", "known", "owed", "penalties", "standing", "updated", "weight")
 
     def __init__(self, updated: float) -> None:
         self.consumed: dict[str, int] = {}
         self.known = False  # what the status said is counted
         self.updated = updated
         self.penalties: dict[WorkloadKey, Amounts] = {}
+        self.owed: dict[str, int] = {}  # all penalties together: thousands can wait for slow checks
         self.weight = _UNWEIGHTED
         self.standing: Standing | None = None  # None: to be reckoned
+
+    def penalise(self, key: WorkloadKey, penalty: Amounts) -> None:
+        self.penalties[key] = penalty
+        for resource, units in penalty.items():
+            self.owed[resource] = self.owed.get(resource, 0) + units
+        self.standing = None
+
+    def excuse(self, key: WorkloadKey) -> Amounts:
+        """The penalty that it has no more."""
+        penalty = self.penalties.pop(key)
+        for resource, units in penalty.items():
+            self.owed[resource] -= units
+        self.standing = None
+        return penalty
 
 
 class Consumption:
@@ -74,8 +89,7 @@ class Consumption:
         """The workload is to be admitted through the LocalQueue. Again for the same one: replaces."""
         self.excuse(key)
         entry = self._entry(queue, now)
-        entry.penalties[key] = {resource: units * self._admission // ONE for resource, units in requests.items()}
-        entry.standing = None
+        entry.penalise(key, {resource: units * self._admission // ONE for resource, units in requests.items()})
         self._penalised[key] = queue
 
     def excuse(self, key: WorkloadKey) -> bool:
@@ -83,9 +97,7 @@ class Consumption:
         queue = self._penalised.pop(key, None)
         if queue is None:
             return False
-        entry = self._entries[queue]
-        del entry.penalties[key]
-        entry.standing = None
+        self._entries[queue].excuse(key)
         return True
 
     def settle(self, key: WorkloadKey, used: Amounts, now: float) -> bool:
@@ -94,7 +106,7 @@ class Consumption:
         if queue is None:
             return False
         entry = self._entries[queue]
-        penalty = entry.penalties.pop(key)
+        penalty = entry.excuse(key)
         self._advance(entry, used, now)
         for resource, units in penalty.items():
             entry.consumed[resource] = entry.consumed.get(resource, 0) + units
@@ -141,7 +153,7 @@ class Consumption:
         if entry.weight <= 0:
             return (True, Fraction(0))
         total = Fraction(0)
-        for amounts in (entry.consumed, *entry.penalties.values()):
+        for amounts in (entry.consumed, entry.owed):
             total += sum(self._weights.get(name, _UNWEIGHTED) * units for name, units in amounts.items())
         return (False, total / entry.weight)
 

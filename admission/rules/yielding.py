@@ -38,10 +38,13 @@ class Yielding:
 
     def note(self, victim: WorkloadKey, by: WorkloadKey, at: Moment) -> None:
         """It has to leave for `by`."""
+        to = self._left.setdefault(victim, {})
+        if any(left.at != at for left in to.values()):  # of other moments, and mean nothing any more
+            to = self._left[victim] = {key: left for key, left in to.items() if left.at == at}
         times = self.times(victim, by, at) + 1
         if times > 1:
             self.insisting[by] = self.repeated[by] = None
-        self._left.setdefault(victim, {})[by] = _Left(at, times)
+        to[by] = _Left(at, times)
 
     def times(self, victim: WorkloadKey, by: WorkloadKey, at: Moment) -> int:
         """How often it has left for `by` since something last happened from outside."""

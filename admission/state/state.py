@@ -76,12 +76,6 @@ class State:
         """From now on `witness` hears, once, of every certain change of a Workload: as it was, as it is."""
         self._intake.witness = witness
 
-    def configure(self, configuration: Configuration) -> None:
-        """Settings from now on; every job is judged by them again."""
-        self.objects.configuration = configuration
-        for ref in self.objects.jobs:
-            self._look_at(ref)
-
     def observe(self, kind: str, value: Any, *, read: bool = False) -> None:
         """A fact: what list or watch (or, with `read`, a direct GET) said about an object."""
         ref = _ref_of(kind, value)
