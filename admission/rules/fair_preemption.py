@@ -118,7 +118,10 @@ class _Hunt:
 
     def __init__(self, tree: Tree, search: Search, fairness: Fairness) -> None:
         self._tree, self._search, self._fairness = tree, search, fairness
-        self._first, self._owner_first = fairness.strategies[0], fairness.owner_first
+        self._first = fairness.strategies[0]
+        # Asked before anybody leaves: that victims of its own would bring it back there entitles it to nothing.
+        self._owner = fairness.owner_first and within_nominal(search.node, search.needs)
+        self._of_all = self._owner and within_nominal(search.node, search.requests)
         self.removed: list[Candidate] = []
         self.refused: dict[Node, list[Candidate]] = {}
 
@@ -145,15 +148,13 @@ class _Hunt:
         search = self._search
         if queue is search.node:
             return targets.pop(queue)
-        owner = self._owner_first and within_nominal(search.node, search.needs)
-        of_all = owner and within_nominal(search.node, search.requests)
         mine, theirs = _almost_common(search.node, queue)
         new, old = share(mine), share(theirs)
-        never = not owner and (new > old or (self._first == INITIAL_SHARE and new == old))  # whoever leaves
+        never = not self._owner and (new > old or (self._first == INITIAL_SHARE and new == old))  # whoever leaves
         while (candidate := targets.pop(queue)) is not None:
-            if not of_all and self._fairness.has_yielded(search, candidate):
+            if not self._of_all and self._fairness.has_yielded(search, candidate):
                 continue
-            if owner:
+            if self._owner:
                 return candidate._replace(reason=IN_COHORT_RECLAMATION)
             if not never and (self._first == INITIAL_SHARE or new <= share(theirs, _without(candidate, theirs))):
                 return candidate

@@ -1,8 +1,12 @@
 """What heads of one cycle do to each other."""
 
+from fractions import Fraction
+
 import pytest
 
+from admission.model.configuration import Configuration, FairSharing
 from admission.model.queues import Preemption
+from admission.rules.scheduler import Scheduler
 from tests.core.lab import LOWER, RECLAIM_ANY, Lab, admitted, held, preempted
 
 
@@ -260,3 +264,13 @@ def test_a_blocking_head_that_was_skipped_comes_back_to_its_first_flavor(lab: La
     run = lab.run()
     assert admitted(run) == ["winner"]
     assert "flavor one" in lab.why("skipped")[1]
+
+
+def test_under_fair_sharing_a_queue_is_entitled_by_what_it_uses_before_anybody_leaves() -> None:
+    lab = Lab(Scheduler(Configuration(fair_sharing=FairSharing())))
+    lab.queue("owner", cpu="4", cohort="co", preemption=Preemption("LowerPriority", "Any"), weight=Fraction(1, 2))
+    lab.queue("other", cpu="0", cohort="co")
+    lab.runs("own", "owner", cpu="2")
+    lab.runs("borrower", "other", cpu="2")
+    lab.submit("claim", "owner", cpu="4", priority=1)
+    assert sorted(preempted(lab.run())) == [("borrower", "InCohortFairSharing"), ("own", "InClusterQueue")]
