@@ -97,7 +97,9 @@ def cluster_queue_status(
 
 
 def borrowed_of(queue: ClusterQueue, usage: Mapping[FlavorResource, int]) -> dict[FlavorResource, int]:
-    """What the queue uses beyond the quota it owns."""
+    """What the queue uses beyond the quota it owns; without a cohort there is nobody to borrow from."""
+    if not queue.cohort:
+        return {}
     quotas = queue.quotas()
     over = {fr: units - (quotas[fr].nominal if fr in quotas else 0) for fr, units in usage.items()}
     return {fr: units for fr, units in over.items() if units > 0}

@@ -428,9 +428,10 @@ class Scheduler:
         return dict(node.usage) if node is not None else {}
 
     def borrowed(self, queue: str) -> dict[FlavorResource, int]:
-        """The part of usage above the queue's own nominal quota; only what is above."""
+        """The part of usage above the queue's own nominal quota; only what is above. Without a cohort there is nobody to
+        borrow from."""
         node = self.tree.queue(queue)
-        if node is None:
+        if node is None or node.above is None:
             return {}
         over = {fr: units - node.subtree.get(fr, 0) for fr, units in node.usage.items()}
         return {fr: units for fr, units in over.items() if units > 0}

@@ -274,3 +274,12 @@ def test_under_fair_sharing_a_queue_is_entitled_by_what_it_uses_before_anybody_l
     lab.runs("borrower", "other", cpu="2")
     lab.submit("claim", "owner", cpu="4", priority=1)
     assert sorted(preempted(lab.run())) == [("borrower", "InCohortFairSharing"), ("own", "InClusterQueue")]
+
+
+def test_a_queue_without_a_cohort_borrows_from_nobody_however_much_it_holds(lab: Lab) -> None:
+    lab.queue("alone", cpu="1")
+    lab.queue("with", cpu="1", cohort="co")
+    for queue in ("alone", "with"):
+        lab.runs(f"in-{queue}", queue, cpu="3")
+    assert lab.scheduler.borrowed("alone") == {}
+    assert lab.scheduler.borrowed("with") == {("std", "cpu"): 2000}
