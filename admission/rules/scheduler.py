@@ -428,8 +428,7 @@ class Scheduler:
         return dict(node.usage) if node is not None else {}
 
     def borrowed(self, queue: str) -> dict[FlavorResource, int]:
-        """The part of usage above the queue's own nominal quota; only what is above. Without a cohort there is nobody to
-        borrow from."""
+        """The part of usage above the queue's own nominal quota; only what is above. Nothing without a cohort."""
         node = self.tree.queue(queue)
         if node is None or node.above is None:
             return {}
