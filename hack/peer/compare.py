@@ -11,14 +11,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hack.peer import rules
-from hack.peer.memory import play_in_memory
+from hack.peer.memory import AS_USUAL, Waking, play_in_memory
 from hack.peer.outcome import Moment, Outcome
 from hack.peer.rules import Difference, Rule, View
 from hack.peer.scenario import Scenario
 
 ABSENT = "-"
-# Not a rule but another run of ours: what differs is gone when those set aside are woken at once at this moment.
+# Not rules but other runs of ours: what differs is gone when those set aside are woken otherwise at this moment.
 CROWDED = "who is woken, in a crowded cluster"
+STIRRED = "who is woken where Cohorts are declared"
 
 
 @dataclass(slots=True)
@@ -45,15 +46,18 @@ class Verdict:
 def judge(scenario: Scenario, peer: Outcome, ours: Outcome, *, documented: bool = True) -> Verdict:
     """Compare moment by moment; `documented`: what a rule explains is no difference."""
     verdict = Verdict(scenario, peer, ours)
-    crowded: frozenset[int] = frozenset()
+    waking = AS_USUAL
     for place in range(max(len(peer.moments), len(ours.moments))):
         view = View(scenario, peer, ours, place)
         told = _told_apart(view, documented)
         if documented and _open(told):
-            anew = play_in_memory(scenario, crowded | {place})
-            if not _open(other := _told_apart(View(scenario, peer, anew, place), documented)):
-                verdict.explained.update([CROWDED])
-                ours, told, crowded = anew, other, crowded | {place}
+            for name, other in _otherwise(scenario, waking, place):
+                anew = play_in_memory(scenario, other)
+                again = _told_apart(View(scenario, peer, anew, place), documented)
+                if not _open(again):
+                    verdict.explained.update([name])
+                    ours, told, waking = anew, again, other
+                    break
         verdict.explained.update({rule.name for rule in told.values() if rule is not None})
         if _open(told):
             verdict.place, verdict.differences = place, _open(told)
@@ -64,6 +68,15 @@ def judge(scenario: Scenario, peer: Outcome, ours: Outcome, *, documented: bool 
     if peer.broken or ours.broken:
         verdict.differences = (Difference(("broken",), peer.broken, ours.broken),)
     return verdict
+
+
+def _otherwise(scenario: Scenario, waking: Waking, place: int) -> Iterator[tuple[str, Waking]]:
+    """Other ways to wake at this moment, which Kueue has; with the names of what documents them."""
+    crowded, stirred = waking.crowded | {place}, waking.stirred | {place}
+    yield CROWDED, waking._replace(crowded=crowded)
+    if any(manifest["kind"] == "Cohort" for manifest in scenario.objects):
+        yield STIRRED, waking._replace(stirred=stirred)
+        yield STIRRED, Waking(crowded, stirred)
 
 
 def _told_apart(view: View, documented: bool) -> dict[Difference, Rule | None]:

@@ -1,14 +1,15 @@
 """A scenario in memory: our core on the virtual clock. Quick, and the same every time."""
 
 import json
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from functools import lru_cache
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from admission.model.configuration import Configuration
 from admission.model.kinds import Ref
 from admission.model.times import stamp
+from admission.rules.queue import Waiting
 from admission.rules.scheduler import Run, Scheduler
 from admission.state import State
 from admission.world.answers import Answer
@@ -24,13 +25,23 @@ from hack.peer.settings import core
 BETWEEN = 10.0
 
 
-class MemoryStage:
-    """`play.Stage` on a World. `crowded`: at these moments whoever is set aside is woken at once, as in a Kueue whose
-    cycles take longer than a second."""
+class Waking(NamedTuple):
+    """Moments at which whoever is set aside is woken otherwise than by ours: at once (`crowded`), as in a Kueue whose
+    cycles take longer than a second; or once more after everything has come to rest (`stirred`)."""
 
-    def __init__(self, configuration: Configuration, crowded: Container[int] = ()) -> None:
+    crowded: frozenset[int] = frozenset()
+    stirred: frozenset[int] = frozenset()
+
+
+AS_USUAL = Waking()
+
+
+class MemoryStage:
+    """`play.Stage` on a World."""
+
+    def __init__(self, configuration: Configuration, waking: Waking = AS_USUAL) -> None:
         self.world = World(configuration)
-        self._crowded = crowded
+        self._waking = waking
         self._rests = 0
 
     async def create(self, manifest: Manifest) -> str:
@@ -49,10 +60,12 @@ class MemoryStage:
         return self._operated(lambda: self.world.stopped(ref_of(ref)))
 
     async def rest(self) -> bool:
-        self._rests += 1
+        moment, self._rests = self._rests, self._rests + 1
         try:
-            with _waking_first() if self._rests - 1 in self._crowded else nullcontext():
+            with _waking_first() if moment in self._waking.crowded else nullcontext():
                 self.world.settle()
+            if moment in self._waking.stirred:
+                self._wake_all()
             self.world.advance(self.world.now + BETWEEN)
         except NeverAtRest:
             return False
@@ -60,10 +73,8 @@ class MemoryStage:
 
     @property
     def circling(self) -> list[str]:
-        state = self.world.state
-        assert isinstance(state, State)
-        waiting = [one for queue in state.scheduler.queues.values() for one in queue.everyone]
-        return [one.key for one in waiting if one.scanned is not None or (one.looks and len(one.looks[1]) > 1)]
+        waiting = [one for queue in self._state.scheduler.queues.values() for one in queue.everyone]
+        return [one.key for one in waiting if one.scanned is not None or _goes_round(one)]
 
     @property
     def stirs(self) -> str:
@@ -75,6 +86,21 @@ class MemoryStage:
     @property
     def now(self) -> str:
         return stamp(self.world.now)
+
+    def _wake_all(self) -> None:
+        product = self.world.product
+        assert product is not None
+        scheduler = self._state.scheduler
+        for queue in list(scheduler.queues):
+            scheduler.flush(queue)
+        product._think = True
+        self.world.settle()
+
+    @property
+    def _state(self) -> State:
+        state = self.world.state
+        assert isinstance(state, State)
+        return state
 
     def _operated(self, act: Any) -> str:
         try:
@@ -94,9 +120,17 @@ def played(scenario: Scenario) -> Outcome:
     return _once(scenario.name, json.dumps(scenario.as_json()))
 
 
-def play_in_memory(scenario: Scenario, crowded: Container[int] = ()) -> Outcome:
+def _goes_round(waiting: Waiting) -> bool:
+    """In one and the same state its flavors were tried from several places, or from one and then with victims."""
+    if waiting.looks is None:
+        return False
+    state, starts = waiting.looks
+    return len(starts) > 1 or (waiting.preempts and waiting.memo is not None and waiting.memo.stamp == state)
+
+
+def play_in_memory(scenario: Scenario, waking: Waking = AS_USUAL) -> Outcome:
     """What our core makes of it."""
-    playing = play(scenario, MemoryStage(core(scenario.settings), crowded))
+    playing = play(scenario, MemoryStage(core(scenario.settings), waking))
     try:
         playing.send(None)  # nothing in it ever waits, so it needs no loop and can be called from within one
     except StopIteration as end:

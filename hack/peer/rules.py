@@ -213,23 +213,29 @@ def _evicted_wait_for_restart(view: View, found: Difference) -> bool:
 
 
 def _taken_back(view: View, found: Difference) -> bool:
-    """Somebody who was preempted gave its quota back at this moment, and in the peer has it again; in ours another
-    has it, who waited for just that."""
+    """Somebody who was preempted gave its quota back at this moment, and in the peer has it again. There it had to
+    leave once more at once; or in ours another has it, who waited for just that."""
     peer, ours = view.peer_moment, view.our_moment
     if peer is None or ours is None or not peer.released:
         return False
     name = peer.released.partition("/")[2]
     back, here = peer.shows["workloads"].get(name, {}), ours.shows["workloads"].get(name, {})
-    if not _is_true(back, "QuotaReserved") or _is_true(here, "QuotaReserved"):
-        return False
     before: dict[str, Any] = view.before("workloads") or {}
-    if before[name]["conditions"].get("Evicted", ("", ""))[1] != "Preempted":
+    if not _is_true(back, "QuotaReserved") or before[name]["conditions"].get("Evicted", ("", ""))[1] != "Preempted":
+        return False
+    if _preemptions(back) > max(_preemptions(before[name]), _preemptions(here)):
+        return True
+    if _is_true(here, "QuotaReserved"):
         return False
     return any(
         "Pending the preemption of" in one["conditions"].get("QuotaReserved", ("", "", ""))[2]
         and _has_got(ours.shows["workloads"].get(who, {}), one)
         for who, one in before.items()
     )
+
+
+def _preemptions(shown: dict[str, Any]) -> int:
+    return int(shown.get("evictions", {}).get("Preempted/", 0))
 
 
 def _has_got(after: dict[str, Any], before: dict[str, Any]) -> bool:
@@ -325,6 +331,15 @@ def _after_retry(view: View, found: Difference) -> bool:
     return tuple(left[:2]) == ("True", "AdmissionCheck")
 
 
+def _activated_again(view: View, found: Difference) -> bool:
+    """Kueue itself had deactivated the workload, and somebody has activated it since: ours takes it back."""
+    if found.path[0] != "workloads" or found.path[2:] != ("conditions", "Requeued"):
+        return False
+    shown = view.peer_workload(found.path[1])
+    kept = found.peer is not None and found.peer[0] == "False" and str(found.peer[1]).startswith("DeactivatedDueTo")
+    return kept and found.ours == ("True", "Reactivated") and bool(shown.get("active"))
+
+
 def _class_is_followed(view: View, found: Difference) -> bool:
     """Ours shows the value of its class."""
     if found.path[0] != "workloads" or found.path[2:] != ("priority",):
@@ -344,6 +359,7 @@ def _class_is_followed(view: View, found: Difference) -> bool:
 RULES = (
     Rule("a class and the priority of its workloads", True, _class_is_followed),
     Rule("who comes back after a check's Retry", True, _after_retry),
+    Rule("who was deactivated by Kueue and is activated again", True, _activated_again),
     Rule("evicted workloads when a stopped queue goes on", True, _evicted_wait_for_restart),
     Rule("who had to leave", True, _taken_back),
     Rule("room that is not free yet", True, _before_the_victims_left),
