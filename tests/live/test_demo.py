@@ -42,9 +42,16 @@ def test_the_example_goes_as_simulate_foretold() -> None:
     assert processes_of(demo.pid) == []
 
 
+def _hears_interruptions() -> None:
+    """A shell that starts us in the background has its children ignore SIGINT, and theirs."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.mark.parametrize("interruption", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_demo_leaves_no_process(interruption: signal.Signals) -> None:
-    demo = subprocess.Popen(UNIVERSITY, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    demo = subprocess.Popen(
+        UNIVERSITY, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=_hears_interruptions
+    )
     try:
         assert demo.stdout is not None
         for line in demo.stdout:
@@ -55,7 +62,7 @@ def test_an_interrupted_demo_leaves_no_process(interruption: signal.Signals) -> 
         _, complaint = demo.communicate(timeout=60)
     finally:
         demo.kill()
-        demo.wait()
+        demo.communicate()
     assert demo.returncode == 130, complaint
     assert "Traceback" not in complaint
     assert processes_of(demo.pid) == []
