@@ -50,7 +50,12 @@ def _hears_interruptions() -> None:
 @pytest.mark.parametrize("interruption", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_demo_leaves_no_process(interruption: signal.Signals) -> None:
     demo = subprocess.Popen(
-        UNIVERSITY, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=_hears_interruptions
+        UNIVERSITY,
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=_hears_interruptions,  # noqa: PLW1509 - it only sets a signal, and no other thread runs here
     )
     try:
         assert demo.stdout is not None
