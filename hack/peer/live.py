@@ -18,6 +18,7 @@ from admission.model.kinds import KINDS, Ref
 from admission.model.times import stamp
 from admission.world.answers import Answer
 from admission.world.clock import Clock, Timer
+from admission.world.objects import condition
 from admission.world.operators import NotPossible, Operators
 from admission.world.server import ApiServer
 from controller.cli.live.names import Names
@@ -39,7 +40,9 @@ AT_ONCE, MOST_AT_ONCE = 20, 80
 PATIENCE = 120.0  # seconds for an answer of the API server
 CALM = 2.0  # seconds without a change; both write statuses of queues at most a second late
 BEATS = 1  # of the pulse, from start to end
-WAITING = 6.5  # seconds of calm while somebody waits: Lockgate says why after five
+# Seconds of calm while somebody waits: Lockgate says why after five; later to whom it has said nothing yet, for it says
+# so to ten a second.
+WAITING, UNTOLD = 6.5, 15.0
 RESTLESS_BEATS = 12  # who has not come to rest meanwhile never will
 
 
@@ -80,7 +83,7 @@ class LiveStage:
         self._changes.clear()
         while self._pulse.beats - began < RESTLESS_BEATS:
             calm = time.monotonic() - self._changed
-            enough = WAITING if self._settling and self._somebody_waits() else CALM
+            enough = self._enough() if self._settling else CALM
             if calm >= enough and self._pulse.beats_since(self._changed) >= BEATS:
                 return True
             await asyncio.sleep(max(0.1, min(0.5, enough - calm)))
@@ -95,8 +98,11 @@ class LiveStage:
         """What changed most while rest was waited for."""
         return ", ".join(f"{name} ({count})" for name, count in self._changes.most_common(3))
 
-    def _somebody_waits(self) -> bool:
-        return any(_waits(one) for one in self._objects["Workload"].values())
+    def _enough(self) -> float:
+        waiting = [one for one in self._objects["Workload"].values() if _waits(one)]
+        if any(condition(one, "QuotaReserved") is None for one in waiting):
+            return UNTOLD
+        return WAITING if waiting else CALM
 
     # acting
 
