@@ -30,7 +30,6 @@ from admission.rules.menu import Menu
 from admission.rules.order import Ordering
 from admission.rules.queue import Queue
 from admission.rules.standing import Standing
-from admission.rules.tournament import Tournament
 from admission.tree import quota, shares
 
 
@@ -336,10 +335,6 @@ def _all_targets_are_alike() -> None:
     Targets._share = lambda self, node: shares.NOTHING  # type: ignore[method-assign]
 
 
-def _borrowers_are_not_put_behind() -> None:
-    Tournament._borrows = lambda self, seat, nomination: False  # type: ignore[method-assign]
-
-
 FAULTS = (
     Fault("lending limits do not count", _lending_limits_do_not_count),
     Fault("borrowing limits do not count", _borrowing_limits_do_not_count),
@@ -389,5 +384,4 @@ FAULTS = (
     Fault("only the first strategy", _fairness(strategies=(FINAL_SHARE,)), fair=True),
     Fault("only the second strategy", _fairness(strategies=(INITIAL_SHARE,)), fair=True),
     Fault("who borrows most does not give way first", _all_targets_are_alike, fair=True),
-    Fault("who borrows is not put behind who does not", _borrowers_are_not_put_behind, fair=True),
 )

@@ -56,13 +56,13 @@ _CHANCES = {
     "several-resources": 0.35,
     "within-queue": 0.6,
     "reclaim": 0.65,
-    "borrow-within-cohort": 0.3,
-    "threshold": 0.4,
-    "fungibility": 0.4,
-    "preference": 0.35,
+    "borrow-within-cohort": 0.45,
+    "threshold": 0.6,
+    "fungibility": 0.5,
+    "preference": 0.5,
     "strict-fifo": 0.4,
     "priority-class": 0.4,
-    "equal-priorities": 0.2,
+    "equal-priorities": 0.25,
     "several-pod-sets": 0.25,
     "two-namespaces": 0.3,
     "namespace-selector": 0.5,
@@ -100,7 +100,7 @@ def plan(random: Random, settings: str) -> Plan:
     """What this scenario is made of."""
     features: set[str] = set()
     for feature, chance in _CHANCES.items():
-        lucky = random.random() < chance
+        lucky = random.random() < (chance + 0.2 if settings == "fair" and feature == "reclaim" else chance)
         if lucky and _NEEDS.get(feature, feature) in features | {feature}:
             features.add(feature)
     if settings != "fair":
@@ -136,8 +136,9 @@ def _resources(random: Random, made: Plan) -> None:
 
 
 def _tree(random: Random, made: Plan) -> None:
-    count = random.choice([1, 2, 2, 3, 3, 4]) if "cohort" in made.features else random.choice([1, 1, 2])
-    count = max(count, 2) if "cohort" in made.features else count
+    # Shares are compared where several borrow.
+    sizes = [2, 2, 2, 3, 3, 4] if made.settings != "fair" else [2, 3, 3, 4, 4]
+    count = random.choice(sizes) if "cohort" in made.features else random.choice([1, 1, 2])
     names = ["oak", "elm", "fir", "yew"][:count]
     if "cohort" not in made.features:
         made.queues = [Queue(name) for name in names]
@@ -248,7 +249,7 @@ def _cluster_queue(random: Random, made: Plan, queue: Queue) -> Manifest:
         if "borrow-within-cohort" in features and random.random() < 0.75:
             preemption["borrowWithinCohort"] = {"policy": "LowerPriority"}
             if "threshold" in features:
-                preemption["borrowWithinCohort"]["maxPriorityThreshold"] = random.randint(0, 15)
+                preemption["borrowWithinCohort"]["maxPriorityThreshold"] = random.randint(-2, 12)
     if preemption:
         spec["preemption"] = preemption
     if "fungibility" in features and random.random() < 0.8:
@@ -269,7 +270,7 @@ def _check(random: Random, made: Plan, name: str) -> dict[str, Any]:
 
 def _fungibility(random: Random, features: set[str]) -> dict[str, str]:
     if "preference" in features and random.random() < 0.7:
-        preference = random.choice(["BorrowingOverPreemption", "PreemptionOverBorrowing"])
+        preference = random.choice(["BorrowingOverPreemption", *["PreemptionOverBorrowing"] * 2])
         return {"whenCanBorrow": "TryNextFlavor", "whenCanPreempt": "TryNextFlavor", "preference": preference}
     choice = ["MayStopSearch", "TryNextFlavor"]
     return {"whenCanBorrow": random.choice(choice), "whenCanPreempt": random.choice(choice)}
