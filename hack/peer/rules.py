@@ -60,6 +60,23 @@ class View:
         moment = _at(played(self.scenario), place)
         return moment.circling if moment else []
 
+    def class_value(self, workload: str) -> int | None:
+        """What the priority class of this workload is worth now; None without one."""
+        ref = self.scenario.manifest(f"Workload/{workload}")["spec"].get("priorityClassRef")
+        if ref is None:
+            return None
+        name = f"WorkloadPriorityClass/{ref['name']}"
+        value: int = self.scenario.manifest(name)["value"]
+        for moment in self.peer.moments[: self.place + 1]:
+            if moment.what.get("ref") == name and not moment.answer:
+                value = moment.what["patch"]["value"]
+        return value
+
+    def queues_of(self, workload: str) -> tuple[str, str]:
+        """References to its LocalQueue and its ClusterQueue."""
+        local = self.scenario.manifest(f"Workload/{workload}")["spec"]["queueName"]
+        return f"LocalQueue/{workload.partition('/')[0]}/{local}", f"ClusterQueue/{self.queue_of(workload)}"
+
     def queue_of(self, workload: str) -> str:
         """The ClusterQueue that this workload's LocalQueue leads to."""
         namespace = workload.partition("/")[0]
@@ -93,12 +110,11 @@ def _is_true(shown: dict[str, Any], condition: str) -> bool:
 
 
 def _finished_keeps_priority(view: View, found: Difference) -> bool:
-    """Both show it as finished, and it has a class."""
+    """The peer shows the value that its class has now, ours the one that it had when the workload came."""
     if found.path[0] != "workloads" or found.path[2:] != ("priority",):
         return False
-    name = found.path[1]
-    classed = "priorityClassRef" in view.scenario.manifest(f"Workload/{name}")["spec"]
-    return classed and _is_true(view.peer_workload(name), "Finished")
+    finished = _is_true(view.peer_workload(found.path[1]), "Finished")
+    return finished and found.peer is not None and found.peer == view.class_value(found.path[1])
 
 
 def _stale_count(view: View, found: Difference) -> bool:
@@ -208,8 +224,11 @@ def _evicted_wait_for_restart(view: View, found: Difference) -> bool:
         return False
     stopped = ("ClusterQueueStopped", "LocalQueueStopped")
     shown: dict[str, Any] = view.before("workloads") or {}
-    requeued = [one["conditions"].get("Requeued", ("", "")) for one in shown.values()]
-    return any(one[0] == "False" and one[1] in stopped for one in requeued)
+    requeued = {name: one["conditions"].get("Requeued", ("", "")) for name, one in shown.items()}
+    return any(
+        one[0] == "False" and one[1] in stopped and moment.what["ref"] in view.queues_of(name)
+        for name, one in requeued.items()
+    )
 
 
 def _taken_back(view: View, found: Difference) -> bool:
@@ -344,15 +363,8 @@ def _class_is_followed(view: View, found: Difference) -> bool:
     """Ours shows the value of its class."""
     if found.path[0] != "workloads" or found.path[2:] != ("priority",):
         return False
-    ref = view.scenario.manifest(f"Workload/{found.path[1]}")["spec"].get("priorityClassRef")
-    if ref is None or _is_true(view.peer_workload(found.path[1]), "Finished"):
-        return False
-    name = f"WorkloadPriorityClass/{ref['name']}"
-    value = view.scenario.manifest(name)["value"]
-    for moment in view.peer.moments[: view.place + 1]:
-        if moment.what.get("ref") == name and not moment.answer:
-            value = moment.what["patch"]["value"]
-    return bool(found.ours == value)
+    finished = _is_true(view.peer_workload(found.path[1]), "Finished")
+    return not finished and found.ours is not None and found.ours == view.class_value(found.path[1])
 
 
 # Those of decisions first: where one of them applies, what is published differs in its wake.
