@@ -205,6 +205,20 @@ def test_one_that_was_deactivated_keeps_only_the_checks_that_hold_for_every_flav
     assert words(bench.step(evicted)) == {"budget": "Pending"}
 
 
+def test_in_a_stopped_local_queue_nothing_is_shown_or_queued_again() -> None:
+    """Its ClusterQueue may go on: until the LocalQueue does, the workload belongs to none."""
+    bench = Bench((CheckRule("audit"),))
+    view = bench.view()
+    view.local_queues["lab/lq"] = slot(LocalQueue("lab", "lq", "cq", stop_policy="Hold"))
+    stopped = Condition("Requeued", "False", "ClusterQueueStopped", "", 950.0)
+    for workload in (waiting(), waiting(conditions={"Requeued": stopped})):
+        assert reconcile_workload(view, workload, bench.now) == NOTHING
+    assert reason(bench.step(waiting(conditions={"Requeued": stopped})), "Requeued") == (
+        "True",
+        "ClusterQueueRestarted",
+    )
+
+
 def test_one_that_was_deactivated_follows_its_class_all_the_same() -> None:
     bench = Bench()
     view = bench.view()
