@@ -22,7 +22,8 @@ def serve(cluster: Cluster, check: str, wishes: Mapping[str, str], stop: threadi
             meta, status = workload["metadata"], workload.get("status", {})
             states: list[dict[str, Any]] = status.get("admissionChecks", [])
             mine = next((one for one in states if one["name"] == check and one["state"] == "Pending"), None)
-            reserved = any(one["type"] == "QuotaReserved" and one["status"] == "True" for one in status["conditions"])
+            conditions = status.get("conditions", [])  # a Workload just made has none yet
+            reserved = any(one["type"] == "QuotaReserved" and one["status"] == "True" for one in conditions)
             wish = wishes.get(meta["ownerReferences"][0]["name"])
             if mine is None or not reserved or wish is None:
                 continue
