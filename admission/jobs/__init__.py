@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from admission.jobs.registry import JOB_KINDS
+from admission.jobs.registry import JOB_KINDS, JobKinds
 from admission.readers.admission_check import read_admission_check, read_topology
 from admission.readers.cluster_queue import read_cluster_queue
 from admission.readers.cohort import read_cohort
@@ -15,7 +15,7 @@ from admission.readers.priority_class import read_priority_class
 from admission.readers.runtime_class import read_runtime_class
 from admission.readers.workload import read_workload
 
-__all__ = ["JOB_KINDS", "READERS"]
+__all__ = ["JOB_KINDS", "READERS", "JobKinds"]
 
 # One reader per kind of admission.model.kinds.WATCHED: the object as JSON -> the value that the core keeps of it.
 READERS: dict[str, Callable[[Mapping[str, Any]], object]] = {

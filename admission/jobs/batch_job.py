@@ -7,16 +7,16 @@ Stopping takes three writes, since the API server lets nobody touch the template
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from admission.jobs.descriptor import Manifest
+from admission.jobs.descriptor import Manifest, Stop
 from admission.jobs.indexes import indexes_below
 from admission.jobs.merge_patch import difference
+from admission.jobs.reading import Facts, positive, read_job
 from admission.jobs.templates import PermanentProblem, restored, started, submitted
 from admission.model import names
 from admission.model.booleans import is_true
 from admission.model.effects import PodSetInfo
 from admission.model.job import Job, JobEnd
-from admission.model.kinds import Ref
-from admission.readers.metadata import read_conditions, read_metadata, read_owner
+from admission.readers.metadata import read_conditions
 from admission.readers.narrow import entries, integer, items, mapping, maybe_integer, text
 from admission.readers.pod_set import pod_set
 
@@ -26,35 +26,23 @@ _GENERATED_LABELS = ("controller-uid", "batch.kubernetes.io/controller-uid", "jo
 _MANAGED_LABELS = (*_GENERATED_LABELS, "batch.kubernetes.io/job-name")
 
 
+# Templates can be restored only once status.startTime is gone.
+stop: Stop = "InSteps"
+
+
 def read(manifest: Manifest) -> Job:
-    meta = read_metadata(manifest)
     spec, status = mapping(manifest.get("spec")), mapping(manifest.get("status"))
-    owner = read_owner(manifest)
     main = pod_set(MAIN, spec.get("template"), _count(spec), _min_count(manifest))
-    return Job(
-        ref=Ref("Job", meta.namespace, meta.name),
-        uid=meta.uid,
-        resource_version=meta.resource_version,
-        created=meta.created,
-        pod_sets=(main,),
-        generation=meta.generation,
-        deleting=meta.deleting,
-        suspended=spec.get("suspend") is True,
-        stopping=meta.annotations.get(names.STOPPING) == "true",
+    facts = Facts(
+        stopping=_annotations(manifest).get(names.STOPPING) == "true",
         started=text(status.get("startTime")) != "",
         active=integer(status.get("active")) != 0,
         end=_end(status),
         pods_ready=_ready(status) >= main.count,
-        queue_name=meta.labels.get(names.QUEUE_NAME, ""),
-        priority_class=meta.labels.get(names.PRIORITY_CLASS, ""),
-        maximum_execution_seconds=positive(meta.labels.get(names.MAX_EXEC_TIME)),
-        prebuilt_workload=meta.labels.get(names.PREBUILT_WORKLOAD) or meta.annotations.get(names.PREBUILT_WORKLOAD, ""),
-        gated_by=meta.annotations.get(names.ADMISSION_GATED_BY, ""),
         reclaimable=_reclaimable(spec, status),
-        owner=owner.ref if owner else None,
-        owner_uid=owner.uid if owner else "",
         problem="" if isinstance(spec.get("template"), Mapping) else "spec.template: Required value",
     )
+    return read_job("Job", manifest, (main,), spec.get("suspend") is True, facts)
 
 
 def pod_sets(manifest: Manifest) -> list[dict[str, Any]]:
@@ -114,12 +102,6 @@ def _sized(manifest: Manifest, count: int) -> dict[str, int]:
 
 def _annotations(manifest: Manifest) -> Mapping[str, Any]:
     return mapping(mapping(manifest.get("metadata")).get("annotations"))
-
-
-def positive(value: object) -> int | None:
-    """A whole number above 0 in a label or annotation; None for anything else."""
-    stated = text(value)
-    return int(stated) or None if stated.isascii() and stated.isdigit() and len(stated) <= 10 else None
 
 
 def _end(status: Mapping[str, Any]) -> JobEnd | None:

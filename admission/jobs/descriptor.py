@@ -1,16 +1,22 @@
 """What each job kind tells about itself. A module with these functions is a descriptor; adding a kind is adding one."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from admission.model.effects import PodSetInfo
 from admission.model.job import Job
 
 Manifest = Mapping[str, Any]
+# How a job that runs is stopped. Suspend: one patch holds it and restores its templates. InSteps: held first, its status
+# forgotten, then restored. Delete: nothing else stops it. Never: it runs to its end.
+Stop = Literal["Suspend", "InSteps", "Delete", "Never"]
 
 
 class Descriptor(Protocol):
     """Pure functions on the manifest of one kind. Patches are JSON merge patches of the object."""
+
+    @property
+    def stop(self) -> Stop: ...
 
     def read(self, manifest: Manifest) -> Job:
         """What the core keeps of it. Total: any JSON object gives a Job."""
@@ -25,7 +31,7 @@ class Descriptor(Protocol):
         ...
 
     def suspend(self) -> dict[str, Any]:
-        """Hold it back, and mark that its templates are still to be restored."""
+        """Hold it back; of a kind that stops in steps also mark that its templates are still to be restored."""
         ...
 
     def forget_start(self) -> dict[str, Any] | None:
@@ -33,5 +39,6 @@ class Descriptor(Protocol):
         ...
 
     def restore(self, manifest: Manifest, workload: Manifest | None) -> dict[str, Any]:
-        """Set the templates back to what the Workload has, and take the mark away; without it only the latter."""
+        """Hold it, set its templates back to what the Workload has, and take the mark away; without a Workload all but
+        the templates."""
         ...

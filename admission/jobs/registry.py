@@ -1,8 +1,52 @@
-"""The job kinds there are, by their key in `admission.model.kinds.KINDS`. A new one is a module and a line here."""
+"""The kinds of jobs there are: those built in, and those that JobKind objects describe. A new one of the former is a
+module and a line here."""
+
+from collections.abc import Collection, Iterator, Mapping
 
 from admission.jobs import batch_job
 from admission.jobs.descriptor import Descriptor
+from admission.model.kinds import KINDS, kind_of
 
-JOB_KINDS: dict[str, Descriptor] = {
+JOB_KINDS: Mapping[str, Descriptor] = {
     "Job": batch_job,
 }
+
+
+class JobKinds:
+    """Descriptors by kind, as `Ref.kind` names it. `frameworks`: of those built in only these; None: all."""
+
+    def __init__(self, frameworks: Collection[str] | None = None) -> None:
+        self._built_in = {kind: found for kind, found in JOB_KINDS.items() if frameworks is None or kind in frameworks}
+        self._described: dict[str, tuple[str, Descriptor]] = {}  # name of the JobKind -> kind, descriptor
+        self._all: dict[str, Descriptor] = dict(self._built_in)
+
+    def __getitem__(self, kind: str) -> Descriptor:
+        return self._all[kind]
+
+    def __contains__(self, kind: object) -> bool:
+        return kind in self._all
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all)
+
+    def describe(self, name: str, kind: str, descriptor: Descriptor) -> None:
+        """A JobKind object of this name describes the kind, from now on like this. What is built in stays as it is,
+        and of two JobKinds for one kind that with the first name counts."""
+        self._described[name] = (kind, descriptor)
+        self._put_together()
+
+    def forget(self, name: str) -> None:
+        """That JobKind is gone."""
+        if self._described.pop(name, None) is not None:
+            self._put_together()
+
+    def named(self, group: str, kind: str) -> str | None:
+        """The name of a kind of jobs, in whatever version an owner reference speaks of it; None: it is none."""
+        if kind in self._built_in:
+            return kind if KINDS[kind].group == group else None
+        found = ((name, kind_of(name)) for name in self._all if name not in self._built_in)
+        return next((name for name, one in found if (one.group, one.kind) == (group, kind)), None)
+
+    def _put_together(self) -> None:
+        described = dict(reversed([self._described[name] for name in sorted(self._described)]))
+        self._all = {**described, **self._built_in}

@@ -41,3 +41,6 @@ class Job:
     owner: Ref | None = None  # controlling owner, whatever its kind (kind may be unknown to KINDS)
     owner_uid: str = ""
     problem: str = ""  # why no Workload can be made of it, or ""
+    on_hold: bool = False  # its operator will not start it as it is: quota is of no use to it
+    skipped: bool = False  # none of our business, whatever its labels say
+    pod_priority_class: str = ""  # named by the job itself, before its pod templates are asked

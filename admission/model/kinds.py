@@ -1,16 +1,19 @@
 """The kinds we read or write: their group, version, plural, and whether they live in a namespace.
 
-A kind is named by its bare Kind where that is unambiguous here, else by `Kind.group`.
+A kind that this product knows is named by its bare Kind; any other is spelled out as `Kind.version.group`, with
+`:plural` behind it where English would have it wrong. So a name says all that is needed to find the objects.
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 KUEUE = "kueue.x-k8s.io"
+LOCKGATE = "lockgate.dev"
 
 
 class Ref(NamedTuple):
-    """One object: kind (a key of KINDS), namespace ("" when cluster-scoped), name."""
+    """One object: kind (as `kind_of` takes it), namespace ("" when cluster-scoped), name."""
 
     kind: str
     namespace: str
@@ -57,6 +60,18 @@ KINDS: dict[str, Kind] = {
     "PriorityClass": Kind("scheduling.k8s.io", "v1", "PriorityClass", "priorityclasses", False),
     "Job": Kind("batch", "v1", "Job", "jobs", True),
     "CronJob": Kind("batch", "v1", "CronJob", "cronjobs", True),
+    "TFJob": Kind("kubeflow.org", "v1", "TFJob", "tfjobs", True),
+    "PyTorchJob": Kind("kubeflow.org", "v1", "PyTorchJob", "pytorchjobs", True),
+    "XGBoostJob": Kind("kubeflow.org", "v1", "XGBoostJob", "xgboostjobs", True),
+    "PaddleJob": Kind("kubeflow.org", "v1", "PaddleJob", "paddlejobs", True),
+    "JAXJob": Kind("kubeflow.org", "v1", "JAXJob", "jaxjobs", True),
+    "MPIJob": Kind("kubeflow.org", "v2beta1", "MPIJob", "mpijobs", True),
+    "RayJob": Kind("ray.io", "v1", "RayJob", "rayjobs", True),
+    "RayCluster": Kind("ray.io", "v1", "RayCluster", "rayclusters", True),
+    "SparkApplication": Kind("sparkoperator.k8s.io", "v1beta2", "SparkApplication", "sparkapplications", True),
+    "JobSet": Kind("jobset.x-k8s.io", "v1alpha2", "JobSet", "jobsets", True),
+    "Workflow": Kind("argoproj.io", "v1alpha1", "Workflow", "workflows", True),
+    "JobKind": Kind(LOCKGATE, "v1alpha1", "JobKind", "jobkinds", False),
     "ResourceFlavor": Kind(KUEUE, "v1beta2", "ResourceFlavor", "resourceflavors", False),
     "Cohort": Kind(KUEUE, "v1beta2", "Cohort", "cohorts", False),
     "ClusterQueue": Kind(KUEUE, "v1beta2", "ClusterQueue", "clusterqueues", False),
@@ -72,6 +87,24 @@ KINDS: dict[str, Kind] = {
     "RuntimeClass": Kind("node.k8s.io", "v1", "RuntimeClass", "runtimeclasses", False),
 }
 
+# The kinds of jobs that are built in. Those that own others come before them, so that a first list tells of owners first.
+JOBS = (
+    "Workflow",
+    "SparkApplication",
+    "RayJob",
+    "RayCluster",
+    "TFJob",
+    "PyTorchJob",
+    "XGBoostJob",
+    "PaddleJob",
+    "JAXJob",
+    "MPIJob",
+    "JobSet",
+    "Job",
+)
+# Nobody waits for these: a cluster need not serve them.
+OPTIONAL = frozenset((*JOBS, "JobKind")) - {"Job"}
+
 # What the controller keeps in step with, in the order in which a first list is fed to State: queues before workloads,
 # workloads before the jobs that own them.
 WATCHED = (
@@ -86,6 +119,31 @@ WATCHED = (
     "LocalQueue",
     "PriorityClass",
     "WorkloadPriorityClass",
+    "JobKind",
     "Workload",
-    "Job",
+    *JOBS,
 )
+
+
+def kind_of(name: str) -> Kind:
+    """Where objects of the kind of this name are kept. Raises KeyError for a name that is neither known nor spelled
+    out."""
+    return KINDS[name] if name in KINDS else _spelled_out(name)
+
+
+def plural_of(kind: str) -> str:
+    """As Kubernetes guesses it, and nearly every kind has it: `Sweep` -> `sweeps`."""
+    lowered = kind.lower()
+    if lowered.endswith(("s", "x", "ch", "sh")):
+        return lowered + "es"
+    return lowered[:-1] + "ies" if lowered.endswith("y") else lowered + "s"
+
+
+@lru_cache(1024)
+def _spelled_out(name: str) -> Kind:
+    stated, _, plural = name.partition(":")
+    kind, _, rest = stated.partition(".")
+    version, _, group = rest.partition(".")
+    if not (kind and version and group):
+        raise KeyError(name)
+    return Kind(group, version, kind, plural or plural_of(kind), True)

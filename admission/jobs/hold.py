@@ -1,0 +1,33 @@
+"""The one field that keeps a job from starting: nearly every kind has one, under its own name."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from admission.jobs.places import Path, nested, replaced, value_at
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """`path` leads to it, through mappings only. `released` None: the field is taken away."""
+
+    path: Path
+    held: Any = True
+    released: Any = False
+
+    def holds(self, manifest: Mapping[str, Any]) -> bool:
+        """Whether the job is held now."""
+        found = value_at(manifest, self.path)
+        return type(found) is type(self.held) and found == self.held
+
+    def patch(self, held: bool) -> dict[str, Any]:
+        """A merge patch that holds the job, or lets it go."""
+        return nested(self.path, self.held if held else self.released)
+
+    def set(self, manifest: Mapping[str, Any], held: bool) -> Mapping[str, Any]:
+        """The manifest as that patch leaves it."""
+        result: Mapping[str, Any] = replaced(manifest, self.path, self.held if held else self.released)
+        return result
+
+
+SUSPEND = Hold(("spec", "suspend"))

@@ -1,0 +1,99 @@
+"""Kinds that hold pod templates in their manifest: with where those lie and what the status means, all else follows."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from admission.jobs.descriptor import Manifest, Stop
+from admission.jobs.hold import Hold
+from admission.jobs.merge_patch import difference, joined
+from admission.jobs.places import Path, replaced, value_at
+from admission.jobs.reading import Facts, read_job
+from admission.jobs.templates import PermanentProblem, restored, started, submitted
+from admission.model.effects import PodSetInfo
+from admission.model.job import Job
+from admission.readers.narrow import entries, integer, mapping
+from admission.readers.pod_set import pod_set
+
+
+class PodGroup(NamedTuple):
+    """Equal pods of a job: one pod set of its Workload."""
+
+    name: str
+    count: int
+    template: Mapping[str, Any]  # as the pods will be, with what the operator adds to them
+    at: Path  # where in the manifest the template lies that starting merges into and stopping restores
+    min_count: int | None = None
+    count_at: Path | None = None  # where the number of pods lies, in kinds that may start with fewer
+
+
+@dataclass(frozen=True, slots=True)
+class Templated:
+    """A descriptor. `groups` and `facts` are total: they raise for nothing that JSON can hold."""
+
+    kind: str
+    hold: Hold
+    groups: Callable[[Manifest], list[PodGroup]]
+    facts: Callable[[Manifest, Sequence[PodGroup]], Facts]
+    stop: Stop = "Suspend"
+    generated_labels: tuple[str, ...] = ()  # what the kind's own controller puts on templates
+
+    def read(self, manifest: Manifest) -> Job:
+        groups = self.groups(manifest)
+        pod_sets = tuple(pod_set(one.name, one.template, one.count, one.min_count) for one in groups)
+        return read_job(self.kind, manifest, pod_sets, self.hold.holds(manifest), self.facts(manifest, groups))
+
+    def pod_sets(self, manifest: Manifest) -> list[dict[str, Any]]:
+        return [self._pod_set(one) for one in self.groups(manifest)]
+
+    def _pod_set(self, group: PodGroup) -> dict[str, Any]:
+        template = submitted(group.template, self.generated_labels)
+        entry: dict[str, Any] = {"name": group.name, "count": group.count, "template": template}
+        return entry if group.min_count is None else {**entry, "minCount": group.min_count}
+
+    def start(self, manifest: Manifest, infos: Sequence[PodSetInfo]) -> dict[str, Any]:
+        groups = self.groups(manifest)
+        if len(infos) != len(groups):
+            raise PermanentProblem(f"invalid podset infos: expecting {len(groups)} podsets, got {len(infos)}")
+        wanted = self.hold.set(manifest, held=False)
+        for group, info in zip(groups, infos, strict=True):
+            wanted = replaced(wanted, group.at, started(mapping(value_at(wanted, group.at)), info))
+            wanted = _sized(wanted, group, info.count)
+        return joined(difference(manifest, wanted), self.hold.patch(held=False))
+
+    def suspend(self) -> dict[str, Any]:
+        return self.hold.patch(held=True)
+
+    def forget_start(self) -> dict[str, Any] | None:
+        return None
+
+    def restore(self, manifest: Manifest, workload: Manifest | None) -> dict[str, Any]:
+        groups = self.groups(manifest)
+        originals = entries(mapping(mapping(workload).get("spec")).get("podSets"))
+        wanted = self.hold.set(manifest, held=True)
+        if len(originals) == len(groups):  # else: not the Workload of this job as it is now, whose fields are its own
+            for group, original in zip(groups, originals, strict=True):
+                now = mapping(value_at(wanted, group.at))
+                template = restored(now, mapping(original.get("template")), self.generated_labels)
+                wanted = replaced(wanted, group.at, template)
+                wanted = _sized(wanted, group, integer(original.get("count"), group.count))
+        return joined(difference(manifest, wanted), self.hold.patch(held=True))
+
+
+def missing_template(groups: Sequence[PodGroup]) -> str:
+    """Why no Workload can be made of a job with such groups, or ""."""
+    for group in groups:
+        if not isinstance(group.template.get("spec"), Mapping):
+            return f"{shown(group.at)}.spec: Required value: pods of {group.name} have no template"
+    return ""
+
+
+def shown(path: Path) -> str:
+    """As people write it: spec.workerGroupSpecs[0].template."""
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).removeprefix(".")
+
+
+def _sized(manifest: Any, group: PodGroup, count: int) -> Any:
+    if group.count_at is None or group.min_count is None:
+        return manifest
+    return replaced(manifest, group.count_at, count)
