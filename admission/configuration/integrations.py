@@ -1,48 +1,43 @@
-"""`integrations`: which kinds of jobs are managed.
+"""`integrations`: which kinds of jobs are managed. Without a list that is every kind that the cluster serves.
 
-Kueue manages no kind that is not listed, so a listed kind that we lack is refused: whoever lists it expects its jobs to
-wait for quota.
+Kueue's own Configuration lists kinds that this version lacks: it is taken as it is, and said what that means.
 """
+
+from typing import NamedTuple
 
 from admission.configuration.fields import Section, is_kind, nearest, shown
 from admission.configuration.selectors import read_selector_field
+from admission.model.kinds import JOBS, KINDS
 
-FRAMEWORKS = ("batch/job",)  # of this version
-_KUEUES = (
-    *FRAMEWORKS,
+# As Kueue names them: group and kind in lower case.
+FRAMEWORKS = {f"{KINDS[kind].group}/{kind.lower()}": kind for kind in JOBS}
+_LACKING = (
     "deployment",
-    "jobset.x-k8s.io/jobset",
-    "kubeflow.org/jaxjob",
-    "kubeflow.org/mpijob",
-    "kubeflow.org/paddlejob",
-    "kubeflow.org/pytorchjob",
-    "kubeflow.org/tfjob",
-    "kubeflow.org/xgboostjob",
     "leaderworkerset.x-k8s.io/leaderworkerset",
     "pod",
-    "ray.io/raycluster",
-    "ray.io/rayjob",
     "ray.io/rayservice",
-    "sparkoperator.k8s.io/sparkapplication",
     "statefulset",
     "trainer.kubeflow.org/trainjob",
     "workload.codeflare.dev/appwrapper",
 )
 
 
-def read_integrations(section: Section, version: str) -> tuple[str, ...]:
-    """The label keys that are copied from jobs to Workloads."""
-    seen: set[str] = set()
-    for at, name in enumerate(section.texts("frameworks")):
+class Integrations(NamedTuple):
+    label_keys: tuple[str, ...]  # of labels that are copied from jobs to Workloads
+    frameworks: tuple[str, ...] | None  # kinds that are managed; None: all
+
+
+def read_integrations(section: Section, version: str) -> Integrations:
+    listed = section.texts("frameworks")
+    for at, name in enumerate(listed):
         path = (*section.path, "frameworks", at)
-        if name in seen:
+        if name in listed[:at]:
             section.report.wrong(path, f"{shown(name)} is listed twice", "keep it once")
-        elif name not in _KUEUES:
-            section.report.wrong(path, f"{shown(name)} is not a framework", nearest(name, _KUEUES, "remove it"))
+        elif name in _LACKING:
+            section.report.note(path, f"{shown(name)} is not managed by this version: what is made of it is not queued")
         elif name not in FRAMEWORKS:
-            remedy = f"remove it; this version manages {', '.join(FRAMEWORKS)}"
-            section.report.wrong(path, f"{shown(name)} is a kind of job that this version does not manage", remedy)
-        seen.add(name)
+            known = (*FRAMEWORKS, *_LACKING)
+            section.report.wrong(path, f"{shown(name)} is not a framework", nearest(name, known, "remove it"))
     section.without_effect("externalFrameworks", "jobs below such an owner are managed by their own queue name")
     external = section.texts("externalFrameworks")
     for at, name in enumerate(external):
@@ -56,4 +51,5 @@ def read_integrations(section: Section, version: str) -> tuple[str, ...]:
         options = section.part("podOptions")
         for key in ("namespaceSelector", "podSelector"):
             read_selector_field(options, key)
-    return section.texts("labelKeysToCopy")
+    managed = tuple(FRAMEWORKS[name] for name in listed if name in FRAMEWORKS) if listed else None
+    return Integrations(section.texts("labelKeysToCopy"), managed)

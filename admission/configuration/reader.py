@@ -79,6 +79,7 @@ def _settings(
     set_here, gates_said = file.has("featureGates"), file.table("featureGates")
     gates = read_gates(gates_said if set_here else None, flag, report)
     metrics = file.part("metrics")
+    integrations = read_integrations(file.part("integrations"), version)
     core = Configuration(
         namespace=namespace,
         manage_jobs_without_queue_name=file.flag("manageJobsWithoutQueueName", False),
@@ -88,7 +89,8 @@ def _settings(
         admission_fair_sharing=read_admission_fair_sharing(file.part("admissionFairSharing")),
         resources=read_resources(file.part("resources"), version),
         retention=read_retention(file.part("objectRetentionPolicies")),
-        label_keys_to_copy=read_integrations(file.part("integrations"), version),
+        label_keys_to_copy=integrations.label_keys,
+        frameworks=integrations.frameworks,
         metrics=read_metrics(metrics, version),
         gates=gates,
     )

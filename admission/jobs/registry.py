@@ -12,7 +12,7 @@ JOB_KINDS: Mapping[str, Descriptor] = {
 }
 
 
-class JobKinds:
+class JobKinds(Mapping[str, Descriptor]):
     """Descriptors by kind, as `Ref.kind` names it. `frameworks`: of those built in only these; None: all."""
 
     def __init__(self, frameworks: Collection[str] | None = None) -> None:
@@ -23,11 +23,11 @@ class JobKinds:
     def __getitem__(self, kind: str) -> Descriptor:
         return self._all[kind]
 
-    def __contains__(self, kind: object) -> bool:
-        return kind in self._all
-
     def __iter__(self) -> Iterator[str]:
         return iter(self._all)
+
+    def __len__(self) -> int:
+        return len(self._all)
 
     def describe(self, name: str, kind: str, descriptor: Descriptor) -> None:
         """A JobKind object of this name describes the kind, from now on like this. What is built in stays as it is,

@@ -6,12 +6,12 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from admission.api.field_errors import too_many
-from admission.jobs.descriptor import Manifest
+from admission.jobs.descriptor import Descriptor, Manifest
 from admission.jobs.registry import JOB_KINDS
 from admission.jobs.templates import PermanentProblem
 from admission.model import names
 from admission.model.job import Job
-from admission.model.kinds import KINDS
+from admission.model.kinds import KINDS, kind_of
 from admission.model.workload import PodSet, Workload
 from admission.readers.metadata import read_metadata
 
@@ -23,8 +23,8 @@ _LABEL_VALUE = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?")
 
 
 def workload_name(kind: str, name: str, uid: str, *, short: bool = False) -> str:
-    """The name of the Workload of one job. `kind` is a key of KINDS; `short`: fit for the value of a label."""
-    described = KINDS[kind]
+    """The name of the Workload of one job. `kind` as `kind_of` takes it; `short`: fit for the value of a label."""
+    described = kind_of(kind)
     longest = _LONGEST_LABEL if short else _LONGEST_NAME
     prefix = f"{described.kind.lower()}-{name}"[: longest - _HASH - 1]
     owner = "\n".join((described.kind, described.group, name, uid))
@@ -38,13 +38,13 @@ def compose(
     priority: int = 0,
     priority_class: tuple[str, str, str] | None = None,
     label_keys: Collection[str] = (),
+    kinds: Mapping[str, Descriptor] = JOB_KINDS,
 ) -> dict[str, Any]:
     """The Workload `name` for a job's manifest. `priority_class`: group, kind, name; `label_keys`: of labels to copy.
 
     Raises PermanentProblem when no Workload can hold the job.
     """
-    read = JOB_KINDS[kind].read(job)
-    pod_sets = JOB_KINDS[kind].pod_sets(job)
+    read, pod_sets = kinds[kind].read(job), kinds[kind].pod_sets(job)
     if len(pod_sets) > _MOST_POD_SETS:
         raise PermanentProblem(str(too_many("spec.podSets", len(pod_sets), _MOST_POD_SETS)))
     metadata: dict[str, Any] = {
@@ -119,7 +119,7 @@ def _same(asked: PodSet, kept: PodSet) -> bool:
 
 
 def _controller(kind: str, job: Job) -> dict[str, Any]:
-    described = KINDS[kind]
+    described = kind_of(kind)
     return {
         "apiVersion": described.api_version,
         "kind": described.kind,

@@ -90,6 +90,7 @@ class Configuration:
     resources: Resources = field(default_factory=Resources)
     retention: Retention = field(default_factory=Retention)
     label_keys_to_copy: tuple[str, ...] = ()
+    frameworks: tuple[str, ...] | None = None  # job kinds that are managed, by our names; None: all that there are
     metrics: Metrics = field(default_factory=Metrics)
     gates: Gates = field(default_factory=Gates)
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from admission.jobs import JOB_KINDS
+from admission.jobs.descriptor import Descriptor
 from admission.jobs.templates import PermanentProblem
 from admission.jobs.workload import compose
 from admission.model.effects import (
@@ -53,7 +54,9 @@ def needs(effect: Effect) -> tuple[Ref, ...]:
             return ()
 
 
-def render(effect: Effect, manifests: Mapping[Ref, Mapping[str, Any]]) -> Request:
+def render(
+    effect: Effect, manifests: Mapping[Ref, Mapping[str, Any]], kinds: Mapping[str, Descriptor] = JOB_KINDS
+) -> Request:
     """The request of an effect. `manifests` holds what `needs` named; a missing object is simply not in it.
 
     Raises Moved when a manifest is not the object that the effect was planned for (outcome: conflict), Impossible when
@@ -64,21 +67,21 @@ def render(effect: Effect, manifests: Mapping[Ref, Mapping[str, Any]]) -> Reques
             manager = ADMISSION_MANAGER if ref.kind == "Workload" else MANAGER
             return Request("patch", ref, _at(body, version), subresource, manager)
         case CreateWorkload():
-            return Request("create", effect.ref, _composed(effect, manifests))
+            return Request("create", effect.ref, _composed(effect, manifests, kinds))
         case UpdateWorkload():
-            spec = _composed(effect, manifests)["spec"]
+            spec = _composed(effect, manifests, kinds)["spec"]
             spec.pop("active", None)
             return Request("patch", effect.ref, _at({"spec": spec}, effect.resource_version))
         case StartJob():
             job = _manifest(effect.ref, manifests)
             try:
-                body = JOB_KINDS[effect.ref.kind].start(job, effect.infos)
+                body = _kind(effect.ref, kinds).start(job, effect.infos)
             except PermanentProblem as problem:
                 raise Impossible(str(problem)) from problem
             return Request("patch", effect.ref, _at(body, effect.resource_version))
         case RestoreJob():
             job = _manifest(effect.ref, manifests)
-            kind = JOB_KINDS[effect.ref.kind]
+            kind = _kind(effect.ref, kinds)
             workload = manifests.get(effect.workload) if effect.workload is not None else None
             return Request("patch", effect.ref, _at(kind.restore(job, workload), effect.resource_version))
         case Delete(ref=ref, uid=uid):
@@ -101,13 +104,24 @@ def _manifest(ref: Ref, manifests: Mapping[Ref, Mapping[str, Any]]) -> Mapping[s
     return manifests[ref]
 
 
-def _composed(effect: CreateWorkload | UpdateWorkload, manifests: Mapping[Ref, Mapping[str, Any]]) -> dict[str, Any]:
+def _kind(ref: Ref, kinds: Mapping[str, Descriptor]) -> Descriptor:
+    if ref.kind not in kinds:
+        raise Moved(f"the kind of {ref} is described no more")
+    return kinds[ref.kind]
+
+
+def _composed(
+    effect: CreateWorkload | UpdateWorkload,
+    manifests: Mapping[Ref, Mapping[str, Any]],
+    kinds: Mapping[str, Descriptor],
+) -> dict[str, Any]:
     job = _manifest(effect.job, manifests)
     if job["metadata"].get("uid") != effect.job_uid:
         raise Moved(f"{effect.job} is another object now")
+    _kind(effect.job, kinds)
     keys = effect.label_keys if isinstance(effect, CreateWorkload) else ()
     try:
-        return compose(effect.job.kind, job, effect.ref.name, effect.priority, effect.priority_class, keys)
+        return compose(effect.job.kind, job, effect.ref.name, effect.priority, effect.priority_class, keys, kinds)
     except PermanentProblem as problem:
         raise Impossible(str(problem)) from problem
 
