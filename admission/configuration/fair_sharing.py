@@ -2,7 +2,8 @@
 
 from fractions import Fraction
 
-from admission.configuration.fields import Section, shown
+from admission.configuration.fields import Section, is_number, shown
+from admission.configuration.names import check_resource
 from admission.model.configuration import FINAL_SHARE, INITIAL_SHARE, AdmissionFairSharing, FairSharing
 
 _STRATEGIES = ((FINAL_SHARE,), (INITIAL_SHARE,), (FINAL_SHARE, INITIAL_SHARE))
@@ -38,7 +39,8 @@ def _weights(section: Section) -> dict[str, Fraction]:
     weights = {}
     for resource, value in section.table("resourceWeights").items():
         path = (*section.path, "resourceWeights", resource)
-        if not isinstance(value, int | float) or isinstance(value, bool):
+        check_resource(section, ("resourceWeights", resource), resource)
+        if not is_number(value):
             section.report.wrong(path, f"{shown(value)} is not a number", "write one from 0, without quotes")
         elif value < 0:
             section.report.wrong(path, f"{value} is negative", "write a number from 0")

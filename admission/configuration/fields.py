@@ -17,6 +17,8 @@ Path = tuple[str | int, ...]
 
 MAX_INT32 = 2**31 - 1
 _KIND = re.compile(r"[A-Za-z0-9]+\.v[a-z0-9]+\.[a-z0-9][-a-z0-9.]*")
+_LONGEST_HOURS = 2562047  # of a duration: Go, and so Kueue and Kubernetes, count nanoseconds in an int64
+_LARGEST = 1e308  # about the end of float64
 _LONGEST_SHOWN = 80  # characters of a value; longer ones are cut, the path says where they are
 
 
@@ -53,6 +55,11 @@ def nearest(name: str, known: Iterable[str], otherwise: str) -> str:
     """What to do about a name that is unknown."""
     near = get_close_matches(name, known, n=1)
     return f"did you mean {near[0]}?" if near else otherwise
+
+
+def is_number(value: Any) -> bool:
+    """What a float64 holds, as the file's numbers are in Go; YAML also knows infinity and what is no number."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= _LARGEST
 
 
 def is_kind(name: str) -> bool:
@@ -142,7 +149,7 @@ class Section:
         value = self.take(key)
         if value is None:
             return default
-        if isinstance(value, int | float) and not isinstance(value, bool):
+        if is_number(value):
             return float(value)
         self.wrong(key, f"{shown(value)} is not a number", "write one, without quotes")
         return default
@@ -158,7 +165,12 @@ class Section:
                 self.wrong(key, f"{shown(value)} is negative", "write a duration from 0s")
                 return default
             if isinstance(value, str):
-                return duration(value)
+                read = duration(value)
+                if read <= _LONGEST_HOURS * 3600:
+                    return read
+                remedy = f"write {_LONGEST_HOURS}h at most"
+                self.wrong(key, f"{shown(value)} is longer than a duration can be", remedy)
+                return default
         except BadDuration:
             pass
         self.wrong(key, f"{shown(value)} is not a duration", "write it in quotes or plain like 90s, 10m or 1h30m")

@@ -39,6 +39,8 @@ def _parsed(flag: str, report: Report) -> dict[str, Any]:
             continue
         if not is_bool(value):
             report.wrong(("--feature-gates",), f"{shown(part)} sets no gate", "write Name=true or Name=false")
+        elif name in found:
+            report.wrong(("--feature-gates", name), "is set twice", "keep one of the two")
         else:
             found[name] = is_true(value)
     return found

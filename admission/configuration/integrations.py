@@ -6,6 +6,7 @@ Kueue's own Configuration lists kinds that this version lacks: it is taken as it
 from typing import NamedTuple
 
 from admission.configuration.fields import Section, is_kind, nearest, shown
+from admission.configuration.names import check_label_key
 from admission.configuration.selectors import read_selector_field
 from admission.model.kinds import JOBS, KINDS
 
@@ -52,4 +53,7 @@ def read_integrations(section: Section, version: str) -> Integrations:
         for key in ("namespaceSelector", "podSelector"):
             read_selector_field(options, key)
     managed = tuple(FRAMEWORKS[name] for name in listed if name in FRAMEWORKS) if listed else None
-    return Integrations(section.texts("labelKeysToCopy"), managed)
+    label_keys = section.texts("labelKeysToCopy")
+    for at, key in enumerate(label_keys):
+        check_label_key(section, ("labelKeysToCopy", at), key)
+    return Integrations(label_keys, managed)

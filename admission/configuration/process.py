@@ -6,6 +6,7 @@ None: the file says nothing, and the process's own default holds.
 from dataclasses import dataclass
 
 from admission.configuration.fields import Section, shown
+from admission.configuration.names import check_namespace
 from admission.validation.syntax import subdomain_faults
 
 CERT_DIR = "/tmp/k8s-webhook-server/serving-certs"  # Kueue's default, where manifests mount certificates of their own
@@ -45,10 +46,14 @@ def read_process(file: Section, metrics: Section) -> Process:
     if election.text("resourceLock", "leases") != "leases":
         election.wrong("resourceLock", "is not a kind of lock that exists any more", "remove it, or write leases")
     webhook_certificates, metrics_certificates = _certificates(file, webhook)
+    lease_name, lease_namespace = election.text("resourceName", None), election.text("resourceNamespace", None)
+    for fault in subdomain_faults(lease_name)[:1] if lease_name is not None else ():
+        election.wrong("resourceName", f"{shown(lease_name)} is not a name", fault)
+    check_namespace(election, "resourceNamespace", lease_namespace)
     process = Process(
         leader_elect=election.flag("leaderElect", None),
-        lease_name=election.text("resourceName", None),
-        lease_namespace=election.text("resourceNamespace", None),
+        lease_name=lease_name,
+        lease_namespace=lease_namespace,
         lease_duration=election.seconds("leaseDuration", None) or None,
         renew_deadline=election.seconds("renewDeadline", None) or None,
         retry_period=election.seconds("retryPeriod", None) or None,

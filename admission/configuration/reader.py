@@ -9,6 +9,7 @@ from admission.configuration.gates import read_gates
 from admission.configuration.integrations import read_integrations
 from admission.configuration.metrics import read_metrics
 from admission.configuration.multikueue import check_multikueue
+from admission.configuration.names import check_namespace
 from admission.configuration.pods_ready import read_pods_ready
 from admission.configuration.process import Process, read_process
 from admission.configuration.resources import read_resources
@@ -75,16 +76,17 @@ def _settings(
     file: Section, report: Report, version: str, flag: str, namespace: str, home: str
 ) -> tuple[Configuration, Process]:
     said = file.text("namespace", "")
+    check_namespace(file, "namespace", said or None)
     namespace = namespace or said or home
     set_here, gates_said = file.has("featureGates"), file.table("featureGates")
     gates = read_gates(gates_said if set_here else None, flag, report)
-    metrics = file.part("metrics")
+    metrics, pods_ready = file.part("metrics"), file.part("waitForPodsReady")
     integrations = read_integrations(file.part("integrations"), version)
     core = Configuration(
         namespace=namespace,
         manage_jobs_without_queue_name=file.flag("manageJobsWithoutQueueName", False),
         managed_jobs_namespace_selector=read_namespaces(file, namespace),
-        wait_for_pods_ready=read_pods_ready(file.part("waitForPodsReady"), version),
+        wait_for_pods_ready=read_pods_ready(pods_ready, version),
         fair_sharing=read_fair_sharing(file.part("fairSharing"), version),
         admission_fair_sharing=read_admission_fair_sharing(file.part("admissionFairSharing")),
         resources=read_resources(file.part("resources"), version),
@@ -98,10 +100,10 @@ def _settings(
     process = read_process(file, metrics)
     host, port = read_visibility(file, version)
     process = replace(process, visibility_host=host, visibility_port=port, tls_min_version=read_tls(file))
-    return _gated(core, report), process
+    return _gated(core, pods_ready, report), process
 
 
-def _gated(core: Configuration, report: Report) -> Configuration:
+def _gated(core: Configuration, pods_ready: Section, report: Report) -> Configuration:
     """Whole sections that a gate switches off; what was written in vain is told."""
     gates, changes = core.gates, dict[str, Any]()
     if gates["DisableWaitForPodsReady"]:
@@ -113,9 +115,11 @@ def _gated(core: Configuration, report: Report) -> Configuration:
     if not gates["LocalQueueMetrics"]:
         changes["metrics"] = replace(core.metrics, local_queues=None)
     for field, gate, section in (
+        ("wait_for_pods_ready", "DisableWaitForPodsReady", "waitForPodsReady"),
         ("admission_fair_sharing", "AdmissionFairSharing", "admissionFairSharing"),
         ("resources", "QuotaCheckStrategy", "resources"),
     ):
-        if field in changes and changes[field] != getattr(core, field):
+        by_default = section == "waitForPodsReady" and not pods_ready.present
+        if field in changes and changes[field] != getattr(core, field) and not by_default:
             report.note((section,), f"is switched off, at least in part, by the feature gate {gate}")
     return replace(core, **changes)

@@ -12,15 +12,21 @@ _LONGEST_SUBDOMAIN = 253
 _ANNOTATIONS = 256 * 1024  # bytes of all keys and values together, the API server's limit
 
 _SUBDOMAIN = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*"
+_DNS_LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _NAME = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
 _HTTP_PATH = r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+"
 _is_subdomain = re.compile(_SUBDOMAIN).fullmatch
+_is_dns_label = re.compile(_DNS_LABEL).fullmatch
 _is_name = re.compile(_NAME).fullmatch
 _is_http_path = re.compile(_HTTP_PATH).fullmatch
 
 _BAD_SUBDOMAIN = (
     "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and "
     f"end with an alphanumeric character (e.g. 'example.com', regex used for validation is '{_SUBDOMAIN}')"
+)
+_BAD_DNS_LABEL = (
+    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with "
+    f"an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '{_DNS_LABEL}')"
 )
 _BAD_NAME = (
     "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character "
@@ -38,6 +44,14 @@ def subdomain_faults(value: str, unit: str = "characters") -> list[str]:
     faults = [] if len(value) <= _LONGEST_SUBDOMAIN else [f"must be no more than {_LONGEST_SUBDOMAIN} {unit}"]
     if not _is_subdomain(value):
         faults.append(_BAD_SUBDOMAIN)
+    return faults
+
+
+def dns_label_faults(value: str) -> list[str]:
+    """Why it is no name of a namespace or Service."""
+    faults = [] if len(value) <= LONGEST_LABEL else [f"must be no more than {LONGEST_LABEL} bytes"]
+    if not _is_dns_label(value):
+        faults.append(_BAD_DNS_LABEL)
     return faults
 
 
