@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from admission.jobs.descriptor import Manifest, Stop
+from admission.jobs.hold import SUSPEND
 from admission.jobs.indexes import indexes_below
 from admission.jobs.merge_patch import difference
 from admission.jobs.reading import Facts, positive, read_job
@@ -26,6 +27,7 @@ _GENERATED_LABELS = ("controller-uid", "batch.kubernetes.io/controller-uid", "jo
 _MANAGED_LABELS = (*_GENERATED_LABELS, "batch.kubernetes.io/job-name")
 
 
+hold = SUSPEND
 # Templates can be restored only once status.startTime is gone.
 stop: Stop = "InSteps"
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Protocol
 
+from admission.jobs.hold import Hold
 from admission.model.effects import PodSetInfo
 from admission.model.job import Job
 
@@ -14,6 +15,11 @@ Stop = Literal["Suspend", "InSteps", "Delete", "Never"]
 
 class Descriptor(Protocol):
     """Pure functions on the manifest of one kind. Patches are JSON merge patches of the object."""
+
+    @property
+    def hold(self) -> Hold:
+        """What keeps it from starting: a new job that must wait gets it, however such jobs are stopped later."""
+        ...
 
     @property
     def stop(self) -> Stop: ...
