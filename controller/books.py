@@ -10,7 +10,7 @@ import gc
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
-from admission.model.kinds import KINDS, WATCHED, Ref
+from admission.model.kinds import OPTIONAL, WATCHED, Ref, kind_of
 from controller.kit import metrics
 from controller.kit.clock import SYSTEM, Clock
 from controller.kit.logs import Log
@@ -53,7 +53,7 @@ class Books:
         self._readers = readers
         self._changed = changed
         self._kinds = kinds
-        self._reflectors = {kind: Reflector(client, kind, clock=clock) for kind in kinds}
+        self._reflectors = {kind: Reflector(client, kind, optional=kind in OPTIONAL, clock=clock) for kind in kinds}
         self._synced = {kind: asyncio.Event() for kind in kinds}
         self._followers: dict[str, asyncio.Task[None]] = {}
         self._group: asyncio.TaskGroup | None = None
@@ -125,9 +125,11 @@ class Books:
             case Synced():
                 self._complain[kind] = True
                 self._synced[kind].set()
-            case Missing():
-                self._note_missing(kind)
-                return
+            case Missing(_, forbidden):
+                self._note_missing(kind, forbidden)
+                if kind not in OPTIONAL:
+                    return
+                self._synced[kind].set()
         self._changed.set()
 
     def _observe(self, ref: Ref, manifest: dict[str, Any], *, read: bool = False) -> None:
@@ -140,10 +142,16 @@ class Books:
             return
         self._state.observe(ref.kind, value, read=read)
 
-    def _note_missing(self, kind: str) -> None:
-        if self._complain[kind]:
-            self._complain[kind] = False
-            served = KINDS[kind]
+    def _note_missing(self, kind: str, forbidden: str) -> None:
+        if not self._complain[kind]:
+            return
+        self._complain[kind] = False
+        served = kind_of(kind)
+        if forbidden:
+            log.warning("jobs of a kind can't be seen; will look again", kind=kind, why=forbidden)
+        elif kind in OPTIONAL:
+            log.info("not served here; will look again", kind=kind, api_version=served.api_version)
+        else:
             log.warning(
                 "waiting for a kind that the API server does not serve; install it with `lockgate crds | kubectl apply "
                 "--server-side -f -`",

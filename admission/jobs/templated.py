@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from admission.jobs.descriptor import Manifest, Stop
 from admission.jobs.hold import Hold
@@ -16,7 +16,8 @@ from admission.readers.narrow import entries, integer, mapping
 from admission.readers.pod_set import pod_set
 
 
-class PodGroup(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class PodGroup:
     """Equal pods of a job: one pod set of its Workload."""
 
     name: str

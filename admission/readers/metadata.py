@@ -25,7 +25,7 @@ class Metadata(NamedTuple):
 class Owner(NamedTuple):
     """The controlling owner."""
 
-    ref: Ref  # its kind is a key of KINDS where it is one of ours, else the bare Kind
+    ref: Ref  # its kind is a key of KINDS where it is one of ours, else spelled out, or bare for want of a group
     uid: str
     known: bool
 
@@ -52,12 +52,19 @@ def read_owner(wire: Mapping[str, Any]) -> Owner | None:
     for entry in entries(found.get("ownerReferences")):
         if entry.get("controller") is True:
             kind = word(entry.get("kind"))
-            ours = _ours(kind, text(entry.get("apiVersion")))
+            version = text(entry.get("apiVersion"))
+            ours = _ours(kind, version)
             namespaced = KINDS[ours].namespaced if ours else True
             namespace = word(found.get("namespace")) if namespaced else ""
-            ref = Ref(ours or kind, namespace, text(entry.get("name")))
+            ref = Ref(ours or _spelled_out(kind, version), namespace, text(entry.get("name")))
             return Owner(ref, text(entry.get("uid")), bool(ours))
     return None
+
+
+@lru_cache(256)
+def _spelled_out(kind: str, api_version: str) -> str:
+    group, _, version = api_version.rpartition("/")
+    return word(f"{kind}.{version}.{group}") if group and kind and "." not in kind else kind
 
 
 @lru_cache(256)

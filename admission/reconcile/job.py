@@ -3,9 +3,8 @@
 Each step is one request, so a crash between any two leaves a state from which the next pass goes on.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from admission.jobs import JOB_KINDS
 from admission.jobs.workload import equivalent, workload_name
 from admission.model import names
 from admission.model.effects import (
@@ -21,6 +20,7 @@ from admission.model.job import Job
 from admission.model.kinds import Ref
 from admission.model.workload import Workload
 from admission.reconcile import transitions
+from admission.reconcile.ancestors import NestedTooDeeply, ancestry
 from admission.reconcile.pods_ready import reclaimed, with_readiness
 from admission.reconcile.priority import priority_of
 from admission.reconcile.starting import start
@@ -30,20 +30,15 @@ from admission.reconcile.workload import drop_finalizer
 
 
 def is_managed(view: View, job: Job) -> bool:
-    """Ours to queue: in a namespace that is managed, top-level, with a queue name (or all jobs are managed)."""
-    namespace = view.namespace(job.ref.namespace)
-    if namespace is None or not view.configuration.managed_jobs_namespace_selector.matches(namespace.labels):
-        return False
-    if job.owner is not None and _managed_owner(view, job):
+    """Ours to queue: in a namespace that is managed, below no job that is, with a queue name (or all are managed)."""
+    if job.skipped or not _in_managed_namespace(view, job) or ancestry(view, job).topmost is not None:
         return False
     return bool(job.queue_name) or view.configuration.manage_jobs_without_queue_name
 
 
-def _managed_owner(view: View, job: Job) -> bool:
-    """Its controlling owner is a job of ours, of that very uid: the owner's Workload counts for both."""
-    assert job.owner is not None
-    owner = view.job(job.owner)
-    return owner is not None and owner.uid == job.owner_uid and is_managed(view, owner)
+def _in_managed_namespace(view: View, job: Job) -> bool:
+    namespace = view.namespace(job.ref.namespace)
+    return namespace is not None and view.configuration.managed_jobs_namespace_selector.matches(namespace.labels)
 
 
 def reconcile_job(view: View, job: Job, now: float) -> Wishes:
@@ -52,17 +47,45 @@ def reconcile_job(view: View, job: Job, now: float) -> Wishes:
     if job.deleting:
         return _let_go(view, owned, now)
     if job.stopping:
-        return Wishes(effects=(_finish_stopping(job, owned),))
-    if not is_managed(view, job):
+        return Wishes(effects=(_finish_stopping(view, job, owned),))
+    if job.skipped or not _in_managed_namespace(view, job):
+        return NOTHING
+    try:
+        above = ancestry(view, job)
+    except NestedTooDeeply as problem:
+        return Wishes(events=(EmitEvent(job.ref, job.uid, "Warning", "JobNestingTooDeep", str(problem)),))
+    if above.unknown is not None:
+        return Wishes(seek=above.unknown)
+    if above.topmost is not None:
+        return _follow_ancestor(view, job, owned, above.topmost)
+    if not job.queue_name and not view.configuration.manage_jobs_without_queue_name:
         return NOTHING
     workload, surplus = _match(job, owned)
     if workload is None and surplus:
-        return _mismatch(view, job, surplus[0])
+        return _mismatch(view, job, surplus)
     if surplus:
         return Wishes(effects=_remove(surplus[0]), events=_removed(job, surplus[0]))
     if workload is None:
         return _without_workload(view, job, now)
     return _with_workload(view, job, workload, now)
+
+
+def _follow_ancestor(view: View, job: Job, owned: Sequence[Workload], ancestor: Job) -> Wishes:
+    """Its ancestor's Workload counts for it, too: it has none of its own, and runs only while that is admitted."""
+    if owned:
+        return Wishes(effects=_remove(owned[0]), events=_removed(job, owned[0]))
+    if job.suspended or job.end is not None or ancestor.skipped or view.job_kinds[job.ref.kind].stop == "Never":
+        return NOTHING
+    unfinished = [workload for workload in view.workloads_of(ancestor.uid) if not workload.finished]
+    newest = max(unfinished, key=lambda workload: workload.created, default=None)
+    if newest is not None and newest.admitted:
+        return NOTHING
+    message = f"Kueue managed child job suspended: {ancestor.ref} is not admitted"
+    event = EmitEvent(job.ref, job.uid, "Normal", "Suspended", message)
+    if view.job_kinds[job.ref.kind].stop == "Delete":
+        return Wishes(effects=(Delete(job.ref, job.uid),), events=(event,))
+    held = Patch(job.ref, view.job_kinds[job.ref.kind].suspend(), resource_version=job.resource_version)
+    return Wishes(effects=(held,), events=(event,))
 
 
 def _let_go(view: View, owned: Iterable[Workload], now: float) -> Wishes:
@@ -87,14 +110,15 @@ def _match(job: Job, owned: Iterable[Workload]) -> tuple[Workload | None, list[W
     return found, surplus
 
 
-def _mismatch(view: View, job: Job, workload: Workload) -> Wishes:
+def _mismatch(view: View, job: Job, owned: Sequence[Workload]) -> Wishes:
     """The job was changed under its Workload: update it where that is safe, else stop the job and start over."""
+    workload = owned[0]
     if workload.deleting:
         return Wishes(effects=drop_finalizer(workload))
     if workload.finished or job.end is not None:
         return NOTHING
     if not job.suspended:
-        return Wishes(effects=_stop(job), events=(_stopped(job, "No matching Workload"),))
+        return _stop(view, job, owned, "No matching Workload")
     if not workload.reserved:
         found = priority_of(view, job)
         if isinstance(found, EmitEvent):
@@ -129,7 +153,9 @@ def _without_workload(view: View, job: Job, now: float) -> Wishes:
     if job.end is not None:
         return NOTHING  # it ran without us, or its Workload was cleared away: a finished job never queues again
     if not job.suspended:
-        return Wishes(effects=_stop(job), events=(_stopped(job, "Missing Workload; unable to restore pod templates"),))
+        if view.job_kinds[job.ref.kind].stop == "Delete":  # it may be older than we are: nothing of it would be left
+            return _cannot_stop(job, "it runs without having been admitted")
+        return _stop(view, job, (), "Missing Workload; unable to restore pod templates")
     if job.active:
         return NOTHING
     if job.problem:
@@ -150,8 +176,12 @@ def _with_workload(view: View, job: Job, workload: Workload, now: float) -> Wish
         return Wishes(effects=drop_finalizer(workload))
     if workload.deleting:
         if not job.suspended:
-            return Wishes(effects=_stop(job), events=(_stopped(job, "Workload is deleted"),))
+            return _stop(view, job, (workload,), "Workload is deleted")
         return Wishes(effects=drop_finalizer(workload))
+    if job.on_hold:
+        if not workload.reserved:
+            return NOTHING
+        return Wishes(transitions.unreserve(workload, "OnHold", "Job is on hold", now))
     if job.end is not None:
         message = f"Workload '{workload.key}' is declared finished"
         event = EmitEvent(job.ref, job.uid, "Normal", "FinishedWorkload", message)
@@ -163,7 +193,7 @@ def _with_workload(view: View, job: Job, workload: Workload, now: float) -> Wish
     if told is not workload:
         return Wishes(told)
     if workload.evicted and workload.reserved:
-        return _leave(job, workload, now)
+        return _leave(view, job, workload, now)
     if job.suspended:
         if workload.evicted and not workload.active:
             return _retain(view, job, workload, now)
@@ -171,7 +201,7 @@ def _with_workload(view: View, job: Job, workload: Workload, now: float) -> Wish
             return _held_back(job, workload)
         return start(view, job, workload, now) if not workload.evicted else NOTHING
     if not workload.admitted:
-        return Wishes(effects=_stop(job), events=(_stopped(job, "Not admitted by cluster queue"),))
+        return _stop(view, job, (workload,), "Not admitted by cluster queue")
     return NOTHING
 
 
@@ -237,28 +267,43 @@ def _gates(annotation: str) -> set[str]:
     return {gate.strip() for gate in annotation.split(",")} - {""}
 
 
-def _leave(job: Job, workload: Workload, now: float) -> Wishes:
+def _leave(view: View, job: Job, workload: Workload, now: float) -> Wishes:
     if not job.suspended:
-        message = workload.conditions[names.EVICTED].message
-        return Wishes(effects=_stop(job), events=(_stopped(job, message),))
+        return _stop(view, job, (workload,), workload.conditions[names.EVICTED].message)
     if job.active:
         return NOTHING
     return Wishes(transitions.requeue_after_stop(workload, now))
 
 
-def _stop(job: Job) -> tuple[Effect, ...]:
-    """The first of three writes: the template can be restored only once startTime is gone (Kueue 0.19)."""
-    return (Patch(job.ref, JOB_KINDS[job.ref.kind].suspend(), resource_version=job.resource_version),)
+def _stop(view: View, job: Job, owned: Sequence[Workload], message: str) -> Wishes:
+    """Holds a job that runs, in as many writes as its kind needs. Of `owned` one may have the original templates."""
+    kind = view.job_kinds[job.ref.kind]
+    effect: Effect
+    match kind.stop:
+        case "Suspend":
+            effect = RestoreJob(job.ref, _originals(job, owned), job.resource_version)
+        case "InSteps":
+            effect = Patch(job.ref, kind.suspend(), resource_version=job.resource_version)
+        case "Delete":
+            effect = Delete(job.ref, job.uid)
+        case "Never":
+            return _cannot_stop(job, message)
+    return Wishes(effects=(effect,), events=(EmitEvent(job.ref, job.uid, "Normal", "Stopped", message),))
 
 
-def _finish_stopping(job: Job, owned: Iterable[Workload]) -> Effect:
-    forget = JOB_KINDS[job.ref.kind].forget_start() if job.started else None
+def _cannot_stop(job: Job, why: str) -> Wishes:
+    message = f"It should stop ({why}), but its kind has no way to hold it again: delete it, or let it run to its end"
+    return Wishes(events=(EmitEvent(job.ref, job.uid, "Warning", "CannotBeStopped", message),))
+
+
+def _finish_stopping(view: View, job: Job, owned: Sequence[Workload]) -> Effect:
+    forget = view.job_kinds[job.ref.kind].forget_start() if job.started else None
     if forget is not None:
         return Patch(job.ref, forget, "status", job.resource_version)
-    originals = [workload for workload in owned if len(workload.pod_sets) == len(job.pod_sets)]
-    workload = originals[0].ref if len(originals) == 1 else None
-    return RestoreJob(job.ref, workload, job.resource_version)
+    return RestoreJob(job.ref, _originals(job, owned), job.resource_version)
 
 
-def _stopped(job: Job, message: str) -> EmitEvent:
-    return EmitEvent(job.ref, job.uid, "Normal", "Stopped", message)
+def _originals(job: Job, owned: Iterable[Workload]) -> Ref | None:
+    """The Workload with the templates as they were; None where several could be meant, or none."""
+    found = [workload for workload in owned if len(workload.pod_sets) == len(job.pod_sets)]
+    return found[0].ref if len(found) == 1 else None

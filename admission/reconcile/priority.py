@@ -18,15 +18,15 @@ class Priority(NamedTuple):
 
 
 def priority_of(view: View, job: Job) -> Priority | EmitEvent:
-    """From the label's WorkloadPriorityClass, else the first pod template with a PriorityClass, else the cluster's
-    default, else 0. A class that does not exist is an event for the job's author."""
+    """From the label's WorkloadPriorityClass, else the PriorityClass that the job names, or the first pod template
+    that names one, else the cluster's default, else 0. A class that does not exist is an event for the job's author."""
     if job.priority_class:
         found = view.workload_priority_class(job.priority_class)
         if found is None:
             message = f"WorkloadPriorityClass {job.priority_class} does not exist"
             return EmitEvent(job.ref, job.uid, "Warning", "WorkloadPriorityClassNotFound", message)
         return Priority(found.value, ("kueue.x-k8s.io", "WorkloadPriorityClass", found.name))
-    name = next((pod_set.priority_class for pod_set in job.pod_sets if pod_set.priority_class), "")
+    name = job.pod_priority_class or next((one.priority_class for one in job.pod_sets if one.priority_class), "")
     pod_class = view.pod_priority_class(name)
     if pod_class is not None:
         return Priority(pod_class.value, ("scheduling.k8s.io", "PriorityClass", pod_class.name))

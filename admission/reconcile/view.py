@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
+from admission.jobs import JobKinds
 from admission.model.configuration import Configuration
 from admission.model.job import Job
 from admission.model.kinds import Ref
@@ -22,6 +23,7 @@ class View(Protocol):
     """Objects as they are once what is under way has happened."""
 
     configuration: Configuration
+    job_kinds: JobKinds
 
     def cluster_queue(self, name: str) -> ClusterQueue | None: ...
 
@@ -42,6 +44,15 @@ class View(Protocol):
         ...
 
     def job(self, ref: Ref) -> Job | None: ...
+
+    def job_of(self, uid: str) -> Job | None:
+        """The job of this uid."""
+        ...
+
+    def unheard_of(self, owner: Ref, uid: str) -> Ref | None:
+        """An owner that `job_of` does not find may be a job whose news is late: what to look for. None: it is of no
+        kind of jobs, gone, or was never there."""
+        ...
 
     def workload(self, ref: Ref) -> Workload | None: ...
 

@@ -20,6 +20,7 @@ from admission.model.queues import (
     Topology,
 )
 from admission.model.workload import Workload
+from admission.reconcile.ancestors import DEEPEST
 from admission.rules.scheduler import Scheduler
 from admission.state.gated import gated
 from admission.state.objects import Objects
@@ -211,6 +212,18 @@ class Intake:
         for workload in (before, after):
             if workload is not None and workload.owner is not None:
                 self._look_at(workload.owner)
+        if _admitted(before) != _admitted(after):
+            for workload in (before, after):
+                if workload is not None:
+                    self._look_below(workload.owner_uid)
+
+    def _look_below(self, uid: str, hops: int = DEEPEST) -> None:
+        """Whatever runs by leave of this job."""
+        for child in self._objects.children_of(uid) if hops else ():
+            self._look_at(child)
+            job = self._objects.job(child)
+            if job is not None:
+                self._look_below(job.uid, hops - 1)
 
     def _job(self, ref: Ref, value: Job | None) -> None:
         slot = self._objects.jobs.get(ref)
@@ -218,15 +231,24 @@ class Intake:
         value = gated(value, self._objects.configuration.gates)
         if not _put_slot(self._objects.jobs, ref, value):
             return
+        self._objects.index_job(old, value)
         self._look_at(ref)
+        for job in (old, value):
+            if job is not None and (old is None or value is None or old.queue_name != value.queue_name):
+                self._look_below(job.uid)
         if value is None and old is not None:
             self._objects.depart(old.uid)
+            self._objects.exclude(old.uid)
             for workload in self._objects.workloads_of(old.uid):
                 self._look_at(workload.ref)
 
 
 def _ref(key: WorkloadKey) -> Ref:
     return Ref("Workload", *key.split("/", 1))
+
+
+def _admitted(workload: Workload | None) -> bool:
+    return workload is not None and workload.admitted and not workload.finished
 
 
 def _topology_of(flavor: ResourceFlavor | None) -> str:

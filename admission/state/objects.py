@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 
+from admission.jobs import JobKinds
 from admission.model.configuration import Configuration
 from admission.model.job import Job
-from admission.model.kinds import Ref
+from admission.model.kinds import KINDS, Ref, kind_of
 from admission.model.names import WorkloadKey
 from admission.model.queues import (
     AdmissionCheck,
@@ -27,6 +28,7 @@ class Objects:
 
     def __init__(self, configuration: Configuration, scheduler: Scheduler) -> None:
         self.configuration = configuration
+        self.job_kinds = JobKinds(configuration.frameworks)
         self.workloads: dict[WorkloadKey, Slot[Workload]] = {}
         self.jobs: dict[Ref, Slot[Job]] = {}
         self.cluster_queues: dict[str, Slot[ClusterQueue]] = {}
@@ -45,6 +47,9 @@ class Objects:
         self._by_class: dict[str, dict[WorkloadKey, None]] = {}
         self._queues_of: dict[str, dict[str, None]] = {}  # ClusterQueue -> its LocalQueues
         self._indexed: dict[WorkloadKey, tuple[str, str, str]] = {}
+        self._by_uid: dict[str, Ref] = {}  # jobs
+        self._children: dict[str, dict[Ref, None]] = {}  # uid of a controlling owner -> jobs, whatever the owner is
+        self._no_jobs: dict[str, None] = {}  # of those uids, the ones that are certainly no job's
         self._departed: dict[str, None] = {}  # uids of jobs that were seen to go, while Workloads of theirs are left
 
     # --- the View
@@ -84,6 +89,17 @@ class Objects:
         slot = self.jobs.get(ref)
         return slot.current if slot else None
 
+    def job_of(self, uid: str) -> Job | None:
+        ref = self._by_uid.get(uid)
+        return self.job(ref) if ref is not None else None
+
+    def unheard_of(self, owner: Ref, uid: str) -> Ref | None:
+        if uid in self._no_jobs or uid in self._departed or ("." not in owner.kind and owner.kind not in KINDS):
+            return None
+        served = kind_of(owner.kind)
+        kind = self.job_kinds.named(served.group, served.kind)
+        return owner._replace(kind=kind) if kind is not None else None
+
     def workload(self, ref: Ref) -> Workload | None:
         slot = self.workloads.get(WorkloadKey(f"{ref.namespace}/{ref.name}"))
         return slot.current if slot else None
@@ -111,6 +127,31 @@ class Objects:
         return "/" + "/".join(reversed(names))
 
     # --- indexes
+
+    def index_job(self, before: Job | None, after: Job | None) -> None:
+        """Files a job under its own uid and its owner's."""
+        if before is not None and (after is None or (before.uid, before.owner_uid) != (after.uid, after.owner_uid)):
+            self._by_uid.pop(before.uid, None)
+            siblings = self._children.get(before.owner_uid)
+            if siblings is not None:
+                siblings.pop(before.ref, None)
+                if not siblings:
+                    del self._children[before.owner_uid]
+                    self._no_jobs.pop(before.owner_uid, None)
+        if after is not None:
+            self._by_uid[after.uid] = after.ref
+            self._no_jobs.pop(after.uid, None)
+            if after.owner_uid:
+                self._children.setdefault(after.owner_uid, {})[after.ref] = None
+
+    def children_of(self, uid: str) -> list[Ref]:
+        """Jobs whose controlling owner is the object of this uid."""
+        return list(self._children.get(uid, ()))
+
+    def exclude(self, uid: str) -> None:
+        """The owner of this uid was looked for and is no job."""
+        if uid in self._children:
+            self._no_jobs[uid] = None
 
     def index(self, key: WorkloadKey, workload: Workload | None) -> None:
         """Files a workload under its owner, its LocalQueue and its priority class; None takes it out."""

@@ -34,6 +34,7 @@ from admission.state.objects import Objects
 from admission.state.queues import Queues
 from admission.state.sampling import Sampling
 from admission.state.slots import Slot
+from admission.state.sought import Sought
 from admission.state.timers import Timers
 from admission.state.workloads import Workloads, workload_key
 
@@ -61,7 +62,7 @@ class State:
         self._timers = Timers()
         self._dirty: OrderedDict[Ref, None] = OrderedDict()  # its first is taken at once, however many were before
         self._creations = Creations(self._flights, self._timers, self._look_at, _patience)
-        self._sought: dict[Ref, Ref] = {}  # jobs that are looked for -> the Workload that names them
+        self._sought = Sought(self.objects, self._flights, self._look_at)
         self._sampling = Sampling(self.objects, self.scheduler, self.loads, self._timers)
         self._workloads = Workloads(self.objects, self.scheduler, self.loads, self._flights, self._sampling)
         self._queues = Queues(self.objects, self.scheduler, self.loads, self._flights, self._timers)
@@ -80,8 +81,6 @@ class State:
         """A fact: what list or watch (or, with `read`, a direct GET) said about an object."""
         ref = _ref_of(kind, value)
         slot = self._slot(ref)
-        if read and ref in self._sought:
-            self._found(ref, value.uid)
         if read and slot is not None and slot.doubtful and self._still_doubtful(ref, slot, value.resource_version):
             return
         if read and slot is not None and slot.stale == value.resource_version:
@@ -91,15 +90,16 @@ class State:
             self._settled(ref, slot, before)
             return
         self._intake.take(ref, value)
+        if read and isinstance(value, Job):
+            self._sought.found(ref, value.uid)
         if kind == "Workload":
             self._creations.seen(ref, value.resource_version)
             self._workloads.carry_on(workload_key(ref))
 
     def gone(self, ref: Ref, resource_version: int | None = None, *, read: bool = False) -> None:
         """A fact: the object does not exist. `resource_version`: of the deletion, where a watch told it."""
-        if read and ref in self._sought:
-            self._found(ref, "")
         if read:
+            self._sought.found(ref, "")
             self._creations.nowhere(ref, self._intake.now)
         slot = self._slot(ref)
         if slot is not None:
@@ -255,27 +255,13 @@ class State:
                 case (sampling.SAMPLE, str() as local_queue):
                     self._sampling.sample(local_queue, now)
                 case ("owner", Ref() as ref):
-                    self._seek(ref)
+                    self._sought.job_of(ref)
                 case ("missing", Ref() as ref):
                     self._creations.look_for(ref)
                 case Ref() as ref:
                     self._look_at(ref)
                     if ref.kind == "Workload":
                         self._workloads.sync(workload_key(ref), now)
-
-    def _seek(self, ref: Ref) -> None:
-        """The job of this Workload has not been told of for long: made late, the Workload may have outlived it."""
-        workload = self.objects.workload(ref)
-        if workload is not None and workload.owner is not None and self.objects.job(workload.owner) is None:
-            self._sought[workload.owner] = ref
-            self._flights.reads[workload.owner] = None
-
-    def _found(self, job: Ref, uid: str) -> None:
-        """A read says which job, if any, has that name now."""
-        workload = self.objects.workload(self._sought.pop(job))
-        if workload is not None and workload.owner == job and workload.owner_uid != uid:
-            self.objects.depart(workload.owner_uid)
-            self._look_at(workload.ref)
 
     def _retry(self, ref: Ref) -> None:
         slot = self._slot(ref)
@@ -314,6 +300,8 @@ class State:
     def _grant(self, ref: Ref, slot: Slot[Any], wishes: Wishes, now: float) -> None:
         if wishes.wake_at is not None:
             self._timers.at(wishes.wake_at, ref)
+        if wishes.seek is not None:
+            self._sought.owner_of(ref, wishes.seek)
         sent = wishes.workload is None and not wishes.effects
         if wishes.workload is not None:
             key = wishes.workload.key

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from admission.model.kinds import KINDS, Ref
+from admission.model.kinds import JOBS, KINDS, Ref
 from admission.world.objects import Frozen, Object
 
 _SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
@@ -12,9 +12,12 @@ _LABEL = re.compile(r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]")
 _LONGEST_NAME, _LONGEST_LABEL = 253, 63  # Kubernetes' own limits
 
 # Kinds whose status is written apart. The others keep no generation either, or are plain data.
-WITH_STATUS = frozenset(
-    {"Namespace", "Node", "Pod", "Job", "CronJob", "Cohort", "ClusterQueue", "LocalQueue", "Workload", "AdmissionCheck"}
-)
+# A Workflow's status is written with the rest of it.
+WITH_STATUS = frozenset({"Namespace", "Node", "Pod", "CronJob", "Cohort", "ClusterQueue", "LocalQueue", "Workload"}) | {
+    "AdmissionCheck",
+    "JobKind",
+    *(kind for kind in JOBS if kind != "Workflow"),
+}
 _WITHOUT_GENERATION = frozenset({"Namespace", "Event", "Secret", "Node", "Lease"})
 # Given out by the server; whatever a writer says about them is ignored.
 _SERVERS_OWN = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation")

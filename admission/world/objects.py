@@ -7,7 +7,7 @@ and copies rare.
 from collections.abc import Mapping
 from typing import Any
 
-from admission.model.kinds import KINDS, Ref
+from admission.model.kinds import KINDS, Ref, kind_of, plural_of
 
 Object = dict[str, Any]  # a caller's own
 Frozen = Mapping[str, Any]  # one that others hold too: read it, never write to it
@@ -26,13 +26,13 @@ def copied(value: Any) -> Any:
 
 
 def kind_key(manifest: Frozen) -> str:
-    """What this product calls the kind: a key of KINDS, or `Kind.group` for one that it does not know."""
+    """What this product calls the kind: a key of KINDS, or `Kind.version.group` for one that it does not know."""
     kind = str(manifest.get("kind", ""))
-    group = str(manifest.get("apiVersion", "")).rpartition("/")[0]
+    group, _, version = str(manifest.get("apiVersion", "")).rpartition("/")
     for key in (kind, f"{kind}.{group}"):
         if key in KINDS and KINDS[key].group == group:
             return key
-    return f"{kind}.{group}" if group else kind
+    return f"{kind}.{version}.{group}" if group else kind
 
 
 def ref_of(manifest: Frozen) -> Ref:
@@ -44,10 +44,9 @@ def ref_of(manifest: Frozen) -> Ref:
 
 def resource_of(ref: Ref) -> str:
     """The plural resource with its group, as Kubernetes' messages name it: `jobs.batch`."""
-    kind = KINDS.get(ref.kind)
-    if kind is None:
-        bare, _, group = ref.kind.partition(".")
-        return f"{bare.lower()}s.{group}" if group else f"{bare.lower()}s"
+    if ref.kind not in KINDS and "." not in ref.kind:
+        return plural_of(ref.kind)
+    kind = kind_of(ref.kind)
     return f"{kind.plural}.{kind.group}" if kind.group else kind.plural
 
 

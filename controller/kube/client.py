@@ -23,7 +23,7 @@ from kubernetes_asyncio import config as credentials
 from kubernetes_asyncio.client import Configuration
 from yarl import URL
 
-from admission.model.kinds import KINDS, Ref
+from admission.model.kinds import Ref, kind_of
 from controller.kube.errors import Unreachable, error_of
 
 CALL_SECONDS = 10.0  # a write that took longer has failed its purpose; client-go's leader election uses the same
@@ -173,7 +173,7 @@ class Client:
 
     async def get(self, ref: Ref, *, within: float = CALL_SECONDS) -> dict[str, Any]:
         """The manifest of one object, from the store that all agree on (quorum). Raises ApiError."""
-        path = KINDS[ref.kind].path(ref.namespace, ref.name)
+        path = kind_of(ref.kind).path(ref.namespace, ref.name)
         manifest: dict[str, Any] = msgspec.json.decode(await self.call("GET", path, within=within))
         return manifest
 

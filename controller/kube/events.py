@@ -13,7 +13,7 @@ from typing import NamedTuple
 import msgspec
 
 from admission.model.effects import EmitEvent
-from admission.model.kinds import KINDS
+from admission.model.kinds import KINDS, kind_of
 from admission.model.times import stamp
 from controller.kit import metrics
 from controller.kit.clock import SYSTEM, Clock
@@ -95,7 +95,7 @@ class Recorder:
     async def _create(self, key: _Key, event: EmitEvent, happened: float) -> None:
         namespace = event.ref.namespace or "default"
         name = f"{event.ref.name[:200]}.{int(happened * 1e6):x}{next(self._numbers) % 0x1000:03x}"
-        kind = KINDS[event.ref.kind]
+        kind = kind_of(event.ref.kind)
         body = {
             "apiVersion": "v1",
             "kind": "Event",

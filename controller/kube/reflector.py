@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from admission.model.kinds import KINDS, Ref
+from admission.model.kinds import Ref, kind_of
 from controller.kit.clock import SYSTEM, Clock
 from controller.kit.logs import Log
 from controller.kube.client import Client, Query
-from controller.kube.errors import ApiError, Expired, NotFound, error_of
+from controller.kube.errors import ApiError, Expired, Forbidden, NotFound, error_of
 
 PAGE = 500  # objects a page: client-go's default, some 2 MiB of pods
 BREATH = 100  # objects of a page told in one go: some 20 ms for whoever reads them
@@ -24,7 +24,8 @@ LIST_SECONDS = 60.0  # the API server itself gives up after a minute
 WATCH_SECONDS = (240, 300)  # drawn anew for each watch, so that they don't all end together
 SLACK_SECONDS = 15.0  # by how much the server may be late in ending a watch before we call it dead
 FIRST_WAIT, LONGEST_WAIT = 0.5, 30.0  # seconds between attempts: doubles, with jitter
-MISSING_WAIT = 5.0  # seconds until we look again for a kind that is not served
+MISSING_WAIT = 5.0  # seconds until we look again for a kind that is not served, but should be
+OPTIONAL_WAIT = 30.0  # the same for a kind that need not be: whoever installs it hardly waits longer for its first job
 
 log = Log("kube.reflector")
 
@@ -51,9 +52,10 @@ class Synced(NamedTuple):
 
 
 class Missing(NamedTuple):
-    """The API server does not serve the kind (its CRD is not there)."""
+    """The API server does not serve the kind (its CRD is not there), or, of one that need not be, not to us."""
 
     kind: str
+    forbidden: str = ""  # the API server's words
 
 
 Delta = Changed | Gone | Synced | Missing
@@ -82,11 +84,19 @@ class Reflector:
     """Iterate `deltas()`; abandoning the iteration and starting another lists anew and tells what changed since."""
 
     def __init__(
-        self, client: Client, kind: str, *, namespace: str = "", labels: str = "", clock: Clock = SYSTEM
+        self,
+        client: Client,
+        kind: str,
+        *,
+        namespace: str = "",
+        labels: str = "",
+        optional: bool = False,
+        clock: Clock = SYSTEM,
     ) -> None:
         self.kind = kind
+        self._optional = optional
         self._client = client
-        self._meta = KINDS[kind]
+        self._meta = kind_of(kind)
         self._path = self._meta.path(namespace)
         self._filter: dict[str, str | int] = {"labelSelector": labels} if labels else {}
         self._clock = clock
@@ -120,7 +130,14 @@ class Reflector:
                 for delta in self._forget_all():
                     yield delta
                 yield Missing(self.kind)
-                await self._clock.sleep(MISSING_WAIT)
+                await self._clock.sleep(OPTIONAL_WAIT if self._optional else MISSING_WAIT)
+            except Forbidden as error:
+                if not self._optional:
+                    await self._pause(str(error))
+                    continue
+                listed = False
+                yield Missing(self.kind, str(error))
+                await self._clock.sleep(OPTIONAL_WAIT)
             except (ApiError, msgspec.DecodeError) as error:
                 await self._pause(str(error))
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import msgspec
 
 from admission.model.effects import Result
-from admission.model.kinds import KINDS
+from admission.model.kinds import kind_of
 from admission.reconcile.requests import Request
 from controller.kit.clock import SYSTEM, Clock
 from controller.kit.logs import Log
@@ -124,7 +124,7 @@ def _never_taken(error: ApiError) -> bool:
 
 
 def _address(request: Request) -> tuple[str, str, str]:
-    kind, ref = KINDS[request.ref.kind], request.ref
+    kind, ref = kind_of(request.ref.kind), request.ref
     match request.verb:
         case "create":
             return "POST", kind.path(ref.namespace), JSON
