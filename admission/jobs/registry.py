@@ -3,12 +3,15 @@ module and a line here."""
 
 from collections.abc import Collection, Iterator, Mapping
 
-from admission.jobs import batch_job
+from admission.jobs import batch_job, ray_job
 from admission.jobs.descriptor import Descriptor
+from admission.jobs.ray_cluster import RAY_CLUSTER
 from admission.model.kinds import KINDS, kind_of
 
 JOB_KINDS: Mapping[str, Descriptor] = {
     "Job": batch_job,
+    "RayCluster": RAY_CLUSTER,
+    "RayJob": ray_job,
 }
 
 
