@@ -11,12 +11,14 @@ from admission.answers import by_service, by_url
 from admission.api.crd import CONVERT_PATH, definitions
 from admission.model.configuration import DEFAULTS
 from controller.cli.complaint import Complaint
+from controller.cli.urls import check_url
 
 NAMESPACE = DEFAULTS.namespace
 
 
 def crds(output: Path | None, namespace: str = NAMESPACE, webhook_url: str | None = None) -> None:
     """Write all CRDs as YAML documents to a file, or to standard output. Raises Complaint when it cannot."""
+    check_url("webhook", webhook_url)
     reached = by_url(webhook_url) if webhook_url else by_service(namespace)
     made = definitions(reached(CONVERT_PATH))
     text = "---\n".join(yaml.dump(each, Dumper=_Readable, sort_keys=False, width=120) for each in made)

@@ -3,12 +3,12 @@
 import asyncio
 from pathlib import Path
 from typing import Annotated
-from urllib.parse import urlsplit
 
 import typer
 
 from admission.model.durations import BadDuration, duration
 from controller.cli.complaint import Complaint
+from controller.cli.urls import check_url
 
 
 def command(
@@ -38,9 +38,8 @@ def command(
     from controller.kube.client import Client, NoCredentials
     from controller.kube.errors import ApiError
 
-    for flag, url in (("webhook", webhook_url), ("visibility", visibility_url)):
-        if url is not None and (urlsplit(url).scheme != "https" or not urlsplit(url).netloc):
-            raise Complaint(f"--{flag}-url {url!r}: write https://HOST:PORT; API servers call nothing else")
+    check_url("webhook", webhook_url)
+    check_url("visibility", visibility_url)
 
     async def steps() -> None:
         async with await Client.connect(str(kubeconfig) if kubeconfig else None) as client:

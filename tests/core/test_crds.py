@@ -1,5 +1,6 @@
 """CustomResourceDefinitions: structural, complete, and printed so that kubectl can apply them."""
 
+import re
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
@@ -154,6 +155,14 @@ def test_the_document_reads_back_as_the_definitions(tmp_path: Path, capsys: pyte
 def test_a_file_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(Complaint, match=r"--output .*No such file or directory"):
         crds(tmp_path / "missing" / "crds.yaml")
+
+
+@pytest.mark.parametrize(
+    "url", ["foo", "http://a.example", "https://", "https://:9443", "https://a:b", "https://a@b", "https://a?b=c", ""]
+)
+def test_webhooks_are_called_at_an_https_url_or_nowhere(url: str) -> None:
+    with pytest.raises(Complaint, match=f"^--webhook-url '{re.escape(url)}': write https://HOST:PORT; API servers"):
+        crds(None, webhook_url=url)
 
 
 class _TwoTypes(Shape):
