@@ -29,7 +29,8 @@ from controller.pages.visibility_documents import Document
 
 IDLE_SECONDS = 120.0  # above the API server's 90: it closes idle connections, never we under a request
 CHUNK = 500  # entries written between two turns of the event loop: about two milliseconds
-_INT64 = re.compile(r"[+-]?[0-9]{1,18}")
+_BEYOND = 2**32  # an offset behind every queue's last entry, small enough to add to
+_INT64 = re.compile(r"[+-]?[0-9]{1,19}")
 
 _PENDING = re.compile(
     rf"/apis/{re.escape(GROUP)}/(?P<version>{'|'.join(VERSIONS)})"
@@ -105,7 +106,7 @@ class Visibility:
 
     async def _pending(self, request: web.Request, user: User, wish: Wish) -> web.StreamResponse:
         try:
-            offset = max(0, _number(request.query, "offset", 0))
+            offset = min(max(0, _number(request.query, "offset", 0)), _BEYOND)
             # Like Kueue: a limit of 0 is none given.
             limit = min(max(0, _number(request.query, "limit", 0) or DEFAULT_LIMIT), MOST)
         except ValueError as error:
@@ -188,8 +189,8 @@ def _number(query: Mapping[str, str], name: str, default: int) -> int:
     text = query.get(name, "")
     if not text:
         return default
-    if not _INT64.fullmatch(text):
-        raise ValueError(f"{name}: {text[:80]!r} is not a whole number")
+    if not _INT64.fullmatch(text) or not -(2**63) <= int(text) < 2**63:
+        raise ValueError(f"{name}: {text[:80]!r} is not a whole number that fits 64 bits; write one like {name}=100")
     return int(text)
 
 

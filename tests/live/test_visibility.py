@@ -156,6 +156,14 @@ def test_offset_and_limit_cut_a_piece_out(site: Site) -> None:
     assert site.jobs(f"{LOCAL_QUEUE}?offset=7") == []
 
 
+def test_numbers_are_int64_and_everything_else_is_a_bad_request(site: Site) -> None:
+    assert site.jobs(f"{CLUSTER_QUEUE}?offset={2**63 - 1}&limit={2**63 - 1}") == []
+    for wrong in (f"limit={2**63}", "limit=many", "offset=1.5"):
+        with pytest.raises(Refused, match="is not a whole number that fits 64 bits") as refusal:
+            site.api.get(f"{CLUSTER_QUEUE}?{wrong}")
+        assert refusal.value.status == 400
+
+
 def test_both_versions_say_the_same(site: Site) -> None:
     older = CLUSTER_QUEUE.replace("v1beta2", "v1beta1")
     assert site.api.get(older)["apiVersion"] == "visibility.kueue.x-k8s.io/v1beta1"
