@@ -13,6 +13,7 @@ from admission.api.crd import STORED, VERSIONS
 from admission.conversion import Unconvertible, convert
 from admission.model.kinds import KINDS, KUEUE, WATCHED
 from controller.cli.complaint import Complaint
+from controller.cli.limit_ranges import limit_faults
 from controller.cli.shapes import Fault, faults
 from controller.cli.unknown import odd_annotations, unknown_fields
 from controller.kit.documents import BadDocument, Document, Path, dotted, line_of, read_json, read_yaml
@@ -211,6 +212,8 @@ def _judged(content: Any, path: Path, lenient: bool) -> tuple[str | None, list[F
         return None, [Fault((*path, "metadata"), None, "is missing", "add it, with a name")]
     try:
         wrong = list(faults(kind, _present(content))) or list(_misnamed(kind, content["metadata"]))
+        if kind == "LimitRange" and not wrong:
+            wrong = list(limit_faults(content))
     except Unconvertible as error:
         wrong = [Fault((), None, str(error), f"write {known.api_version}")]
     wrong += unknown_fields(kind, content, written)

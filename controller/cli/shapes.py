@@ -199,6 +199,7 @@ _LIMITS = every(
             "defaultRequest": table(quantity),
             "min": table(quantity),
             "max": table(quantity),
+            "maxLimitRequestRatio": table(quantity),
         },
         ("type",),
     )

@@ -77,6 +77,44 @@ def test_what_changes_the_requests_of_pods_is_read(write: Write) -> None:
     assert problem(write("d.yaml", CLASS % "podFixd: {cpu: 1}")).remedy == "did you mean podFixed?"
 
 
+RANGE = "apiVersion: v1\nkind: LimitRange\nmetadata: {name: l}\nspec: {limits: [%s]}\n"
+
+
+@pytest.mark.parametrize(
+    ("limits", "field", "says"),
+    [
+        ("{type: Pods}", "type", "'Pods' is not a type of limit; write Container, Pod or PersistentVolumeClaim"),
+        ("{type: acme.io/}", "type", "'acme.io/' is not a type of limit"),
+        ("{type: Pod}, {type: Pod}", "type", "'Pod' has an entry already; merge the two"),
+        ("{type: Pod, default: {cpu: 1}}", "default", "may not be there for the type Pod; remove it"),
+        ("{type: Pod, defaultRequest: {cpu: 1}}", "defaultRequest", "may not be there for the type Pod"),
+        ("{type: PersistentVolumeClaim}", "max", "is missing; bound storage by min or max"),
+        ("{type: Pod, min: {cpu: 2}, max: {cpu: 1500m}}", "min.cpu", "2 is above max '1500m'; write 1500m at most"),
+        ("{type: Container, min: {cpu: 2}, default: {cpu: 1}}", "default.cpu", "1 is below min 2; write 2 at least"),
+        ("{type: Container, min: {cpu: 2}, defaultRequest: {cpu: 1}}", "defaultRequest.cpu", "1 is below min 2"),
+        ("{type: Container, max: {cpu: 1}, default: {cpu: 2}}", "default.cpu", "2 is above max 1; write 1 at most"),
+        ("{type: Container, max: {cpu: 1}, defaultRequest: {cpu: 2}}", "defaultRequest.cpu", "2 is above max 1"),
+        (
+            "{type: Container, default: {cpu: 1}, defaultRequest: {cpu: 2}}",
+            "defaultRequest.cpu",
+            "2 is above default 1",
+        ),
+        ("{type: Pod, maxLimitRequestRatio: {cpu: 0.5}}", "maxLimitRequestRatio.cpu", "0.5 is less than 1"),
+        ("{type: Pod, max: {A B: 1}}", "max.A B", "is not the name of a resource"),
+    ],
+)
+def test_limits_that_no_api_server_takes_are_refused(write: Write, limits: str, field: str, says: str) -> None:
+    found = problem(write("a.yaml", RANGE % limits))
+    assert found.field.removeprefix("spec.limits[0].").removeprefix("spec.limits[1].") == field
+    assert says in str(found)
+
+
+def test_limits_of_all_types_may_touch(write: Write) -> None:
+    same = "min: {cpu: 1}, max: {cpu: 1000m}, default: {cpu: 1}, defaultRequest: {cpu: '1'}"
+    others = "{type: PersistentVolumeClaim, min: {storage: 1Gi}}, {type: acme.io/disk, max: {acme.io/gib: 3}}"
+    assert load([write("a.yaml", RANGE % f"{{type: Container, {same}}}, {{type: Pod, min: {{cpu: 1}}}}, {others}")])
+
+
 def test_a_kind_of_the_same_name_in_another_group_is_another_kind(write: Write) -> None:
     bundle = load([write("a.yaml", "apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: a}\n")])
     assert not bundle.manifests
