@@ -13,6 +13,7 @@ from admission.explain.states import state_word
 from admission.model.amounts import text
 from admission.model.durations import spoken
 from admission.model.names import WorkloadKey
+from admission.model.workload import Workload
 from admission.world.simulation import Simulation
 from admission.world.stories import Moment, Story
 
@@ -112,7 +113,7 @@ def _jobs(simulation: Simulation, stories: Iterable[Story]) -> Table:
     table = Table(title="Jobs", title_justify="left")
     for name in ("job", "queue", "flavors", "state"):
         table.add_column(name)
-    for name in ("arrived", "waited", "started", "finished", "evicted"):
+    for name in ("pods", "arrived", "waited", "started", "finished", "evicted"):
         table.add_column(name, justify="right")
     slots = simulation.state.objects.workloads
     for story in stories:
@@ -126,6 +127,7 @@ def _jobs(simulation: Simulation, stories: Iterable[Story]) -> Table:
             workload.queue_name if workload else "",
             ", ".join(flavors),
             state,
+            _pods(workload) if workload else "",
             _clock(story.arrived),
             spoken(since - story.arrived),
             _clock(story.started),
@@ -133,6 +135,13 @@ def _jobs(simulation: Simulation, stories: Iterable[Story]) -> Table:
             str(story.evictions or ""),
         )
     return table
+
+
+def _pods(workload: Workload) -> str:
+    """How many it has, and of how many it asked for where they are fewer."""
+    asked = sum(one.count for one in workload.pod_sets)
+    given = sum(one.count for one in workload.admission.assignments) if workload.admission else asked
+    return str(asked) if given == asked else f"{given}/{asked}"
 
 
 def _waiting(simulation: Simulation, stories: Iterable[Story]) -> Iterable[str]:

@@ -1,28 +1,19 @@
 """`lockgate simulate`: the clock, the JSON that is a promise, and the same decisions as a whole cluster in memory."""
 
 import json
-import os
-import random
-import subprocess
-import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from copy import deepcopy
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from admission.model.kinds import Ref
-from admission.world.clock import EPOCH
 from admission.world.simulation import Simulation
-from admission.world.store import Change
 from admission.world.stories import Arrival, Refusal
-from admission.world.world import World
 from controller.cli.playing import prepared
 from controller.cli.results import result
-from tests.core.test_hostile_manifests import run
 
 Manifest = dict[str, Any]
 
@@ -262,174 +253,6 @@ def test_the_examples_tell_the_story_of_their_readme(example: str) -> None:
         evicted = {"pretraining/base-model", "crawling/recrawl-news"}
     assert {owner for owner, row in rows.items() if row["evictions"]} == {f"Job/{name}" for name in evicted}
     assert all(row["state"] == "finished" for row in rows.values())
-
-
-def test_every_output_is_printed_and_notes_go_to_stderr() -> None:
-    example = str(EXAMPLES / "university")
-    for output, says in (
-        ("table", "Cluster queues"),
-        ("timeline", "for physics/lattice-qcd"),
-        ("json", '"version": 1'),
-    ):
-        code, out, err = run("simulate", example, "--output", output)
-        assert (code, err) == (0, "")
-        assert says in out
-
-
-def test_a_trace_is_played_and_its_priorities_count(tmp_path: Path) -> None:
-    (tmp_path / "queues.json").write_text(
-        json.dumps({"apiVersion": "v1", "kind": "List", "items": [flavor(), *queue("q", 1)]})
-    )
-    (tmp_path / "jobs.csv").write_text(
-        "arrival,runtime,queue,priority,cpu,memory,gpu,count\n0,10,lab/q,,1,,,1\n1,5,lab/q,,1,,,1\n2,5,lab/q,9,1,,,1\n"
-    )
-    played, notes = prepared([tmp_path])
-    played.run()
-    starts = {row["owner"]: row["admitted"] for row in result(played)["workloads"]}
-    assert starts == {"Job/lab/row-2": 0, "Job/lab/row-3": 15, "Job/lab/row-4": 10}
-    assert notes == ["made the Namespace lab, which no manifest holds"]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        (("simulate", "nowhere"), "no such file or folder"),
-        (("simulate", str(EXAMPLES), "--until", "soon"), "--until: 'soon' is not a duration"),
-        (
-            ("simulate", str(EXAMPLES), "--config", str(EXAMPLES / "university" / "queues.yaml")),
-            "must be one YAML object",
-        ),
-        (("explain", "grasp", str(EXAMPLES)), "write Job/namespace/name"),
-        (("explain", "Job/robotics/none", str(EXAMPLES)), "is in none of the paths"),
-        (("explain", "Job/physics/lattice-qcd", str(EXAMPLES), "--at", "1m"), "has not arrived by 1m0s"),
-    ],
-)
-def test_a_command_that_cannot_be_done_ends_with_one_sentence(arguments: tuple[str, ...], says: str) -> None:
-    code, out, err = run(*arguments)
-    assert (code, out) == (2, "")
-    assert says in err
-    assert len(err.splitlines()) == 1
-
-
-def test_queues_without_a_job_can_be_checked(tmp_path: Path) -> None:
-    code, out, err = run("simulate", str(EXAMPLES / "university" / "queues.yaml"))
-    assert (code, err) == (0, "")
-    assert "0 jobs" in out
-    bad = tmp_path / "queues.yaml"
-    bad.write_text(f"apiVersion: {KUEUE}\nkind: ClusterQueue\nmetadata: {{name: q}}\nspec:\n  stopPolicy: Soon\n")
-    code, out, err = run("simulate", str(bad))
-    assert (code, out) == (2, "")
-    assert "spec.stopPolicy" in err
-
-
-def test_a_job_without_a_queue_is_explained(tmp_path: Path) -> None:
-    free = job("a", "q")
-    free["metadata"]["labels"] = {}
-    free["metadata"]["annotations"] = {"lockgate.dev/arrival": "5m"}
-    file = tmp_path / "free.json"
-    file.write_text(json.dumps(free))
-    code, out, _ = run("explain", "Job/lab/a", str(file))
-    assert code == 0
-    assert "names no queue: it runs at once and takes no quota" in " ".join(out.split())
-    code, _, err = run("explain", "Job/lab/a", str(file), "--at", "1m")
-    assert code == 2
-    assert "has not arrived by 1m0s" in err
-
-
-@pytest.mark.parametrize("output", ["table", "json"])
-def test_a_reader_that_leaves_early_is_no_failure(output: str) -> None:
-    reading, writing = os.pipe()
-    os.close(reading)
-    command = [sys.executable, "-m", "controller.cli", "simulate", str(EXAMPLES / "university"), "--output", output]
-    try:
-        ended = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, text=True, check=False)
-    finally:
-        os.close(writing)
-    assert (ended.returncode, ended.stderr) == (0, "")
-
-
-# --- the same decisions as a whole cluster in memory
-
-
-def in_a_world(objects: Iterable[Manifest], arrivals: Iterable[Arrival]) -> list[tuple[float, str, str]]:
-    """The same played by API server, webhooks, reconcilers and the Job controller: (at, what, job)."""
-    world = World(pods_stop_after=0)
-    said: list[tuple[float, str, str]] = []
-
-    def note(change: Change) -> None:
-        before, after = _true(change.old), _true(change.new)
-        owner = change.new["metadata"]["ownerReferences"][0]["name"]
-        for condition, what in (("Admitted", "admitted"), ("Preempted", "preempted"), ("Finished", "finished")):
-            if condition in after and condition not in before:
-                said.append((world.now - EPOCH, what, owner))
-                if what == "admitted":
-                    plan_end(owner)
-
-    runtimes = {one.manifest["metadata"]["name"]: one.runtime for one in arrivals}
-    runs: dict[str, int] = {}
-
-    def plan_end(name: str) -> None:
-        runtime = runtimes[name]
-        run_ = runs[name] = runs.get(name, 0) + 1
-        if runtime is not None:
-            world.at(world.now + runtime, lambda: end(name, run_))
-
-    def end(name: str, run_: int) -> None:
-        ref = Ref("Job", "lab", name)
-        found = world.api.peek(ref)
-        if runs[name] == run_ and found is not None and not found["spec"].get("suspend"):
-            world.finish(ref)
-
-    def create(manifest: Mapping[str, Any]) -> None:
-        assert world.api.create(manifest).ok
-
-    world.subscribe("Workload", note)
-    world.api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "lab"}})
-    for one in objects:
-        assert world.api.create(one).ok
-    for arrival in arrivals:
-        world.at(EPOCH + arrival.at, partial(create, arrival.manifest))
-    world.advance(EPOCH + 10_000)
-    return sorted(said)
-
-
-def _true(manifest: Mapping[str, Any] | None) -> set[str]:
-    status = (manifest or {}).get("status") or {}
-    return {one["type"] for one in status.get("conditions") or () if one["status"] == "True"}
-
-
-def crowd(seed: int) -> tuple[list[Manifest], list[Arrival]]:
-    rng = random.Random(seed)
-    policies: tuple[Manifest, ...] = ({}, {"withinClusterQueue": "LowerPriority"}, {"reclaimWithinCohort": "Any"})
-    objects = [flavor(), priority("high", 10)]
-    for name in "pqr":
-        preemption = {**rng.choice(policies), **rng.choice(policies)}
-        strict = {"queueingStrategy": rng.choice(["StrictFIFO", "BestEffortFIFO"])}
-        objects += queue(name, rng.randint(1, 4), rng.choice(["", "c", "c"]), preemption=preemption, **strict)
-    arrivals = [
-        Arrival(
-            float(rng.randrange(200)),
-            float(rng.randrange(1, 120)),
-            job(f"j{number}", rng.choice("pqr"), rng.choice(["1", "500m", "2"]), rng.choice([1, 2]),
-                rng.choice(["", "", "high"])),
-        )
-        for number in range(20)
-    ]  # fmt: skip
-    return objects, sorted(arrivals, key=lambda one: one.at)
-
-
-@pytest.mark.parametrize("seed", [*range(5), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(5, 100))])
-def test_the_short_way_and_a_whole_cluster_in_memory_agree(seed: int) -> None:
-    objects, arrivals = crowd(seed)
-    played = simulation(objects, arrivals)
-    played.run(10_000)
-    short = sorted(
-        (one.at, one.what, played.called(one.workload).removeprefix("lab/"))
-        for one in played.timeline
-        if one.what not in ("created", "quotaReserved")
-    )
-    assert short == in_a_world(objects, arrivals)
-    assert any(what == "admitted" for _, what, _ in short)
 
 
 def test_a_namespace_that_every_cluster_has_may_be_labelled() -> None:
