@@ -5,11 +5,20 @@ from collections.abc import Collection, Iterator, Mapping
 
 from admission.jobs import batch_job, ray_job
 from admission.jobs.descriptor import Descriptor
+from admission.jobs.job_set import JOB_SET
+from admission.jobs.kubeflow import JAX_JOB, MPI_JOB, PADDLE_JOB, PYTORCH_JOB, TF_JOB, XGBOOST_JOB
 from admission.jobs.ray_cluster import RAY_CLUSTER
 from admission.model.kinds import KINDS, kind_of
 
 JOB_KINDS: Mapping[str, Descriptor] = {
     "Job": batch_job,
+    "JobSet": JOB_SET,
+    "TFJob": TF_JOB,
+    "PyTorchJob": PYTORCH_JOB,
+    "XGBoostJob": XGBOOST_JOB,
+    "PaddleJob": PADDLE_JOB,
+    "JAXJob": JAX_JOB,
+    "MPIJob": MPI_JOB,
     "RayCluster": RAY_CLUSTER,
     "RayJob": ray_job,
 }
