@@ -14,6 +14,7 @@ from importlib.metadata import version
 
 from admission.jobs import READERS
 from admission.model.effects import Outcome
+from admission.model.kinds import JOBS, WATCHED
 from admission.state.state import State
 from controller.books import Books
 from controller.effects import Effects
@@ -62,7 +63,8 @@ class App:
         self._settings = settings
         self._changed = asyncio.Event()
         self._state = State(settings.core)
-        self._books = Books(client, self._state, READERS, self._changed)
+        kinds = tuple(kind for kind in WATCHED if kind not in JOBS or kind in self._state.job_kinds)
+        self._books = Books(client, self._state, READERS, self._changed, kinds=kinds)
         self._recorder = Recorder(client)
         # The operating system's own word for this replica first, for people; the rest makes it unique for good.
         me = f"{socket.gethostname()}_{os.getpid()}_{uuid.uuid4()}"
@@ -77,6 +79,7 @@ class App:
             client,
             Writer(client, may_send=may_send, rate=settings.requests_per_second, burst=settings.request_burst),
             self._recorder,
+            kinds=self._state.job_kinds,
             report=self._report,
             look=self._books.look,
             may_send=may_send,

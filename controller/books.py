@@ -2,7 +2,8 @@
 
 A manifest lives only as long as its reader looks at it: what stays is the reader's value, without pod templates.
 The first lists come one kind after another in the order of `model.kinds.WATCHED`, so that queues are known before
-workloads, and workloads before the jobs that own them.
+workloads, and workloads before the jobs that own them. Kinds of jobs that JobKind objects describe come on top of
+those: they are followed as long as they are described, and nobody waits for them.
 """
 
 import asyncio
@@ -10,6 +11,7 @@ import gc
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
+from admission.jobs.descriptor import Descriptor
 from admission.model.kinds import OPTIONAL, WATCHED, Ref, kind_of
 from controller.kit import metrics
 from controller.kit.clock import SYSTEM, Clock
@@ -30,6 +32,9 @@ log = Log("books")
 class Facts(Protocol):
     """The part of State that is told what the API server holds."""
 
+    @property
+    def job_kinds(self) -> Mapping[str, Descriptor]: ...
+
     def observe(self, kind: str, value: Any, *, read: bool = False) -> None: ...
 
     def gone(self, ref: Ref, resource_version: int | None = None, *, read: bool = False) -> None: ...
@@ -49,6 +54,7 @@ class Books:
         clock: Clock = SYSTEM,
     ) -> None:
         self._client = client
+        self._clock = clock
         self._state = state
         self._readers = readers
         self._changed = changed
@@ -57,8 +63,8 @@ class Books:
         self._synced = {kind: asyncio.Event() for kind in kinds}
         self._followers: dict[str, asyncio.Task[None]] = {}
         self._group: asyncio.TaskGroup | None = None
-        self._complain = dict.fromkeys(kinds, True)
-        self._counts = {kind: metrics.WATCH_EVENTS.labels(kind) for kind in kinds}
+        self._complain: dict[str, bool] = {}
+        self._described: dict[str, Descriptor] = {}
 
     @property
     def synced(self) -> bool:
@@ -87,7 +93,8 @@ class Books:
         """Return once every list was asked for after `since` (steady clock): what we know is no older than that."""
         for event in self._synced.values():
             await event.wait()
-        for kind, reflector in self._reflectors.items():
+        for kind in self._kinds:
+            reflector = self._reflectors[kind]
             if reflector.listed_from < since:
                 self._followers[kind].cancel()
                 await asyncio.wait([self._followers[kind]])
@@ -106,6 +113,25 @@ class Books:
             self._observe(ref, manifest, read=True)
         self._changed.set()
 
+    def _redescribe(self) -> None:
+        """Whose description has changed is read anew, all of it."""
+        wanted = {kind: found for kind, found in self._state.job_kinds.items() if kind not in self._readers}
+        for kind, descriptor in list(self._described.items()):
+            if wanted.get(kind) == descriptor:
+                continue
+            del self._described[kind]
+            self._followers.pop(kind).cancel()
+            if kind in wanted:
+                self._reflectors[kind].again()
+            else:
+                del self._reflectors[kind]
+        for kind, descriptor in wanted.items():
+            if kind not in self._described:
+                self._described[kind] = descriptor
+                if kind not in self._reflectors:
+                    self._reflectors[kind] = Reflector(self._client, kind, optional=True, clock=self._clock)
+                self._follow(kind)
+
     def _follow(self, kind: str) -> None:
         assert self._group is not None, "run() comes first"
         self._followers[kind] = self._group.create_task(self._tell_all(kind), name=f"books of {kind}")
@@ -117,24 +143,31 @@ class Books:
     def _tell(self, kind: str, delta: Delta) -> None:
         match delta:
             case Changed(ref, manifest, _):
-                self._counts[kind].inc()
+                metrics.WATCH_EVENTS.labels(kind).inc()
                 self._observe(ref, manifest)
             case Gone(ref, version):
-                self._counts[kind].inc()
+                metrics.WATCH_EVENTS.labels(kind).inc()
                 self._state.gone(ref, version)
             case Synced():
                 self._complain[kind] = True
-                self._synced[kind].set()
+                self._sync(kind)
             case Missing(_, forbidden):
                 self._note_missing(kind, forbidden)
-                if kind not in OPTIONAL:
+                if kind in self._kinds and kind not in OPTIONAL:
                     return
-                self._synced[kind].set()
+                self._sync(kind)
+        if kind == "JobKind":
+            self._redescribe()
         self._changed.set()
+
+    def _sync(self, kind: str) -> None:
+        if kind in self._synced:
+            self._synced[kind].set()
 
     def _observe(self, ref: Ref, manifest: dict[str, Any], *, read: bool = False) -> None:
         try:
-            value = self._readers[ref.kind](manifest)
+            reader = self._readers.get(ref.kind) or self._state.job_kinds[ref.kind].read
+            value = reader(manifest)
         except Exception:
             # One object that nobody can read must not stop everybody's jobs. What was known of it stays.
             metrics.UNREADABLE.labels(ref.kind).inc()
@@ -143,13 +176,13 @@ class Books:
         self._state.observe(ref.kind, value, read=read)
 
     def _note_missing(self, kind: str, forbidden: str) -> None:
-        if not self._complain[kind]:
+        if not self._complain.get(kind, True):
             return
         self._complain[kind] = False
         served = kind_of(kind)
         if forbidden:
             log.warning("jobs of a kind can't be seen; will look again", kind=kind, why=forbidden)
-        elif kind in OPTIONAL:
+        elif kind in OPTIONAL or kind not in self._kinds:
             log.info("not served here; will look again", kind=kind, api_version=served.api_version)
         else:
             log.warning(

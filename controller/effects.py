@@ -11,6 +11,8 @@ from collections import deque
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, TypeVar
 
+from admission.jobs import JOB_KINDS
+from admission.jobs.descriptor import Descriptor
 from admission.model.effects import EmitEvent, Outcome, Plan, Planned
 from admission.model.kinds import Ref
 from admission.reconcile.requests import Impossible, Moved, needs, render
@@ -53,6 +55,7 @@ class Effects:
         writer: Writer,
         recorder: Recorder,
         *,
+        kinds: Mapping[str, Descriptor] = JOB_KINDS,
         report: Callable[[Outcome], None],
         look: Callable[[Ref], Coroutine[Any, Any, None]],
         may_send: Callable[[], bool] = lambda: True,
@@ -61,6 +64,7 @@ class Effects:
         self._client = client
         self._writer = writer
         self._recorder = recorder
+        self._kinds = kinds
         self._report = report
         self._look = look
         self._may_send = may_send
@@ -182,7 +186,7 @@ class Effects:
             answer = judge(error)  # nothing was sent yet, so nothing is unknown; refused writes are tried again later
             return answer._replace(result="refused") if answer.result == "unknown" else answer
         try:
-            request = render(planned.effect, manifests)
+            request = render(planned.effect, manifests, self._kinds)
         except Moved as moved:
             return Answer("conflict", message=str(moved))
         except Impossible as problem:

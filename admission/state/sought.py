@@ -22,7 +22,7 @@ class Sought:
     def job_of(self, workload: Ref) -> None:
         """Look for the job of this Workload, if it is still unknown."""
         found = self._objects.workload(workload)
-        if found is None or found.owner is None:
+        if found is None or found.owner is None or found.owner.kind not in self._objects.job_kinds:
             return
         job = self._objects.job(found.owner)
         if job is None or job.uid != found.owner_uid:

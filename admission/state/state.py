@@ -4,6 +4,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from admission.jobs import JobKinds
 from admission.model.configuration import DEFAULTS, Configuration
 from admission.model.effects import (
     CONSEQUENCE,
@@ -169,7 +170,12 @@ class State:
         """What it wakes up for is to note what LocalQueues have used, and nothing else: that never ends by itself."""
         return self._timers.only(sampling.SAMPLE)
 
-    # --- what explain and the pages read
+    # --- what explain, the pages and the shell read
+
+    @property
+    def job_kinds(self) -> JobKinds:
+        """Descriptors of all kinds of jobs that are managed now."""
+        return self.objects.job_kinds
 
     @property
     def workloads(self) -> Mapping[WorkloadKey, Workload]:

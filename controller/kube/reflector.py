@@ -105,6 +105,10 @@ class Reflector:
         self._wait = FIRST_WAIT
         self.listed_from = float("-inf")  # when (steady clock) the last complete list was asked for
 
+    def again(self) -> None:
+        """The next iteration tells of every object, not only of those that changed."""
+        self._known = {key: (0, uid) for key, (_, uid) in self._known.items()}
+
     async def deltas(self) -> AsyncIterator[Delta]:
         """For ever; failures are logged and waited out."""
         listed = False

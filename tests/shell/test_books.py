@@ -25,6 +25,7 @@ class Memory:
 
     def __init__(self) -> None:
         self.told: list[str] = []
+        self.job_kinds: dict[str, Any] = {}
 
     def observe(self, kind: str, value: Any, *, read: bool = False) -> None:
         self.told.append(f"{kind} {value}" + " read" * read)
@@ -43,11 +44,11 @@ def _name(manifest: dict[str, Any]) -> str:
 class Desk:
     """Books at work."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Client, *kinds: str) -> None:
         self.memory = Memory()
         self.changed = asyncio.Event()
-        readers = {"Namespace": _name, "Job": _name}
-        self.books = Books(client, self.memory, readers, self.changed, kinds=("Namespace", "Job"))
+        readers = dict.fromkeys(("Namespace", "Job", *kinds), _name)
+        self.books = Books(client, self.memory, readers, self.changed, kinds=("Namespace", *kinds, "Job"))
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator["Desk"]:
@@ -96,6 +97,58 @@ async def test_a_kind_that_is_missing_is_named_and_waited_for(
         server.served["batch/v1"] = jobs
         await until(lambda: desk.books.synced)
     assert caplog.text.count("does not serve") == 1
+
+
+async def test_nobody_waits_for_a_kind_that_a_cluster_need_not_serve(
+    server: ApiServer, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("controller.kube.reflector.OPTIONAL_WAIT", 0.01)
+    async with Desk(client, "RayJob").open() as desk:
+        await until(lambda: desk.books.synced)
+        server.served["ray.io/v1"] = ["rayjobs"]
+        await server.put("/apis/ray.io/v1/namespaces/ns/rayjobs/train")
+        await until(lambda: "RayJob train" in desk.memory.told)
+
+
+class Described:
+    """A kind of jobs as a JobKind describes it, in so far as books care."""
+
+    def __init__(self, mark: str) -> None:
+        self.mark = mark
+
+    def read(self, manifest: dict[str, Any]) -> str:
+        return f"{self.mark} {_name(manifest)}"
+
+
+SWEEP = "Sweep.v1.experiments.example"
+
+
+async def test_a_described_kind_is_followed_as_long_as_it_is_described_and_read_anew_when_that_changes(
+    server: ApiServer, client: Client
+) -> None:
+    server.served |= {"lockgate.dev/v1alpha1": ["jobkinds"], "experiments.example/v1": ["sweeps"]}
+    sweeps, described = (
+        "/apis/experiments.example/v1/namespaces/ns/sweeps",
+        "/apis/lockgate.dev/v1alpha1/jobkinds/sweep",
+    )
+    await server.put(f"{sweeps}/a")
+    async with Desk(client, "JobKind").open() as desk:
+        told = desk.memory.told
+        desk.memory.job_kinds[SWEEP] = Described("as a sweep")
+        await server.put(described)
+        await until(lambda: f"{SWEEP} as a sweep a" in told)
+
+        desk.memory.job_kinds[SWEEP] = Described("differently")
+        await server.put(described, spec="other")
+        await until(lambda: f"{SWEEP} differently a" in told)
+
+        del desk.memory.job_kinds[SWEEP]
+        await server.remove(described)
+        await until(lambda: "JobKind sweep gone" in told)
+        await server.put(f"{sweeps}/b")
+        await server.put(f"{JOBS}/last")
+        await until(lambda: "Job last" in told)
+        assert not [line for line in told if line.endswith(" b")]
 
 
 async def test_a_doubt_is_settled_by_a_read(server: ApiServer, desk: Desk) -> None:
