@@ -8,8 +8,9 @@ import asyncio
 from collections.abc import Coroutine, Mapping
 from typing import Any
 
+from admission.jobs.registry import JobKinds
 from admission.model.configuration import Configuration
-from admission.model.kinds import KINDS, Ref
+from admission.model.kinds import Ref
 from admission.model.queues import LocalQueue, Namespace
 from admission.readers.local_queue import read_local_queue
 from admission.readers.namespace import read_namespace
@@ -37,6 +38,7 @@ class ClusterView:
 
     def __init__(self, client: Client, configuration: Configuration, clock: Clock = SYSTEM) -> None:
         self.configuration = configuration
+        self.job_kinds = JobKinds(configuration.frameworks)
         self.synced = asyncio.Event()
         self._client = client
         self._clock = clock
@@ -60,10 +62,8 @@ class ClusterView:
 
     def owner(self, namespace: str, api_version: str, kind: str, name: str) -> Mapping[str, Any] | None:
         """Raises OwnerUnknown when it has to be fetched."""
-        served = KINDS.get(kind)
-        if served is None or served.group != api_version.rpartition("/")[0] or not namespace or not name:
-            return None
-        return self._known(Ref(kind, namespace, name))
+        known = self.job_kinds.named(api_version.rpartition("/")[0], kind)
+        return self._known(Ref(known, namespace, name)) if known and namespace and name else None
 
     def has_priority_class(self, name: str) -> bool:
         """Raises OwnerUnknown when it has to be fetched."""

@@ -1,57 +1,79 @@
 """From a request at a path to its answer: gathers what the rules need, never judges itself."""
 
-from admission.answers.hooks import BY_PATH
+from admission.answers.hooks import Hook, hook_at
 from admission.answers.request import Answer, Request, View
 from admission.api.documents import Document, Unreadable
 from admission.api.field_errors import FieldError
 from admission.stamping.ancestors import NestedTooDeeply
 from admission.stamping.finalizer import stamp_finalizer
+from admission.stamping.incoming import incoming
 from admission.stamping.job import DEFAULT_LOCAL_QUEUE, Surroundings, keep_held, stamp_job
 from admission.stamping.workload import stamp_workload
 from admission.validation.cluster_queue import check_cluster_queue
 from admission.validation.cohort import check_cohort
 from admission.validation.job import check_job
 from admission.validation.resource_flavor import check_resource_flavor
+from admission.validation.templated_job import Around, check_templated_job
 from admission.validation.unchanged import unchanged
 from admission.validation.workload import check_workload, warnings_of
 
 
 def answer(path: str, request: Request, view: View) -> Answer:
     """Deterministic, without side effects; the same for a dry run. Never raises for what the request contains."""
-    hook = BY_PATH.get(path)
+    hook = hook_at(path, view.job_kinds)
     if hook is None:
         return Answer(False, f"no webhook is served at {path}", code=404)
     if request.object is None:  # deletions are never refused
         return Answer()
+    if hook.of_jobs and hook.kind not in view.job_kinds:
+        return Answer()
     try:
-        if hook.verb == "mutate":
-            return _mutate(hook.kind, request.object, request, view)
-        return _validate(hook.kind, request.object, request, view)
+        return _answered(hook, request.object, request, view)
     except Unreadable as unreadable:
         return Answer(False, str(unreadable.error), code=400)
     except NestedTooDeeply as error:
         return Answer(False, str(error), code=403)
 
 
+def _answered(hook: Hook, document: Document, request: Request, view: View) -> Answer:
+    if hook.of_jobs:
+        stamp_or_judge = _stamped if hook.verb == "mutate" else _judged
+        return stamp_or_judge(hook.kind, document, request, view)
+    if hook.verb == "mutate":
+        return _mutate(hook.kind, document, request, view)
+    return _validate(hook.kind, document, request, view)
+
+
+def _stamped(kind: str, document: Document, request: Request, view: View) -> Answer:
+    around, descriptor = _surroundings(request, view), view.job_kinds[kind]
+    job = incoming(kind, descriptor, document)
+    if request.old_object is not None:
+        stamp = keep_held(job, incoming(kind, descriptor, request.old_object), around)
+    else:
+        stamp = stamp_job(job, around)
+    return Answer(patch=stamp.patch, warnings=stamp.warnings)
+
+
+def _judged(kind: str, document: Document, request: Request, view: View) -> Answer:
+    before, configuration = request.old_object, view.configuration
+    has_default = view.local_queue(request.namespace, DEFAULT_LOCAL_QUEUE) is not None
+    gated = configuration.gates["AdmissionGatedBy"]
+    if kind == "Job":
+        return _refused_if(check_job(document, before, has_default, gated))
+    leaves = configuration.gates["ValidateRayAndSparkJobUpdates"]
+    around = Around(has_default, gated, configuration.manage_jobs_without_queue_name, leaves)
+    return _refused_if(check_templated_job(kind, view.job_kinds[kind], document, before, around))
+
+
 def _mutate(kind: str, document: Document, request: Request, view: View) -> Answer:
     if kind == "Workload":
         return Answer(patch=stamp_workload(document, view.configuration.gates))
-    if kind != "Job":
-        return Answer(patch=stamp_finalizer(document)) if request.operation == "CREATE" else Answer()
-    around = _surroundings(request, view)
-    if request.old_object is not None:
-        stamp = keep_held(document, request.old_object, around)
-    else:
-        stamp = stamp_job(document, around)
-    return Answer(patch=stamp.patch, warnings=stamp.warnings)
+    return Answer(patch=stamp_finalizer(document)) if request.operation == "CREATE" else Answer()
 
 
 def _validate(kind: str, document: Document, request: Request, view: View) -> Answer:
     before, gates = request.old_object, view.configuration.gates
     match kind:
-        case "Job":
-            has_default = view.local_queue(request.namespace, DEFAULT_LOCAL_QUEUE) is not None
-            return _refused_if(check_job(document, before, has_default, gates["AdmissionGatedBy"]))
         case "Workload":
             warnings = () if request.subresource else warnings_of(document)
             return _refused_if(check_workload(document, before, gates), warnings)
@@ -72,6 +94,7 @@ def _surroundings(request: Request, view: View) -> Surroundings:
         has_default_queue=view.local_queue(request.namespace, DEFAULT_LOCAL_QUEUE) is not None,
         namespace_is_managed=labels is not None and configuration.managed_jobs_namespace_selector.matches(labels),
         manage_without_queue_name=configuration.manage_jobs_without_queue_name,
+        job_kinds=view.job_kinds,
         has_priority_class=view.has_priority_class if configuration.gates["WorkloadPriorityClassDefaulting"] else None,
         owner=lambda api_version, kind, name: view.owner(request.namespace, api_version, kind, name),
     )

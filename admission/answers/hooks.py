@@ -1,9 +1,18 @@
-"""Which writes pass which webhook, at Kueue's own names and URL paths."""
+"""Which writes pass which webhook, at Kueue's own names and URL paths. Kinds that Kueue has not follow its rule.
+
+The hooks of what is built in stand here whether or not a cluster serves the kinds; those of a described kind are made
+from its name.
+"""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from admission.answers.request import Operation
+from admission.jobs.registry import JobKinds
+from admission.model.kinds import JOBS, KINDS, KUEUE, kind_of
+
+Verb = Literal["mutate", "validate"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,44 +21,69 @@ class Hook:
 
     name: str
     path: str
-    verb: Literal["mutate", "validate"]
-    kind: str  # as in model.kinds.KINDS
+    verb: Verb
+    kind: str  # as in `Ref.kind`
     group: str
     version: str
     resources: tuple[str, ...]
     operations: tuple[Operation, ...]
 
-
-def _hook(verb: Literal["mutate", "validate"], kind: str, group: str, version: str, resources: tuple[str, ...],
-          operations: tuple[Operation, ...]) -> Hook:  # fmt: skip
-    lowered = kind.lower()
-    path = f"/{verb}-{group.replace('.', '-')}-{version}-{lowered}"
-    return Hook(f"{verb[0]}{lowered}.kb.io", path, verb, kind, group, version, resources, operations)
+    @property
+    def of_jobs(self) -> bool:
+        """Whether what passes is a job, and no queue or Workload."""
+        return self.group != KUEUE
 
 
-_KUEUE, _V = "kueue.x-k8s.io", "v1beta2"
+def _hook(verb: Verb, name: str, *operations: Operation, status: bool = False, domain: str = "kb.io") -> Hook:
+    kind = kind_of(name)
+    lowered = kind.kind.lower()
+    path = f"/{verb}-{kind.group.replace('.', '-')}-{kind.version}-{lowered}"
+    resources = (kind.plural, f"{kind.plural}/status") if status else (kind.plural,)
+    return Hook(f"{verb[0]}{lowered}.{domain}", path, verb, name, kind.group, kind.version, resources, operations)
+
+
+@lru_cache(1024)
+def job_hooks(kind: str) -> tuple[Hook, Hook]:
+    """What mutates and what validates jobs of a kind."""
+    # Groups tell kinds of one name apart, and the API server wants names of three parts at least.
+    domain = "kb.io" if kind in KINDS else f"{kind_of(kind).group}.{DESCRIBED}"
+    return _hook("mutate", kind, "CREATE", "UPDATE", domain=domain), _hook(
+        "validate", kind, "CREATE", "UPDATE", domain=domain
+    )
+
+
+DESCRIBED = "lockgate.dev"  # where the names of the webhooks of described kinds end
 
 HOOKS: tuple[Hook, ...] = (
-    _hook("mutate", "ClusterQueue", _KUEUE, _V, ("clusterqueues",), ("CREATE",)),
-    _hook("mutate", "ResourceFlavor", _KUEUE, _V, ("resourceflavors",), ("CREATE",)),
-    _hook("mutate", "Workload", _KUEUE, _V, ("workloads",), ("CREATE",)),
-    _hook("mutate", "Job", "batch", "v1", ("jobs",), ("CREATE", "UPDATE")),
-    _hook("validate", "ClusterQueue", _KUEUE, _V, ("clusterqueues",), ("CREATE", "UPDATE")),
-    _hook("validate", "Cohort", _KUEUE, _V, ("cohorts",), ("CREATE", "UPDATE")),
-    _hook("validate", "ResourceFlavor", _KUEUE, _V, ("resourceflavors",), ("CREATE", "UPDATE")),
-    _hook("validate", "Workload", _KUEUE, _V, ("workloads", "workloads/status"), ("CREATE", "UPDATE")),
-    _hook("validate", "Job", "batch", "v1", ("jobs",), ("CREATE", "UPDATE")),
+    _hook("mutate", "ClusterQueue", "CREATE"),
+    _hook("mutate", "ResourceFlavor", "CREATE"),
+    _hook("mutate", "Workload", "CREATE"),
+    _hook("validate", "ClusterQueue", "CREATE", "UPDATE"),
+    _hook("validate", "Cohort", "CREATE", "UPDATE"),
+    _hook("validate", "ResourceFlavor", "CREATE", "UPDATE"),
+    _hook("validate", "Workload", "CREATE", "UPDATE", status=True),
+    *(hook for kind in JOBS for hook in job_hooks(kind)),
 )
 
-BY_PATH = {hook.path: hook for hook in HOOKS}
+_BY_PATH = {hook.path: hook for hook in HOOKS}
+_BY_KIND = {hook.kind: tuple(each for each in HOOKS if each.kind == hook.kind) for hook in HOOKS}
+
+
+def hook_at(path: str, kinds: JobKinds) -> Hook | None:
+    """The hook of a URL path; None: nobody is served there."""
+    built_in = _BY_PATH.get(path)
+    if built_in is not None:
+        return built_in
+    described = (hook for kind in kinds if kind not in KINDS for hook in job_hooks(kind))
+    return next((hook for hook in described if hook.path == path), None)
 
 
 def hooks_for(kind: str, operation: Operation, subresource: str = "") -> tuple[Hook, ...]:
-    """The webhooks such a write passes: those that mutate first."""
+    """The webhooks such a write passes: those that mutate first. A kind that is spelled out is taken for a job's."""
+    found = _BY_KIND.get(kind) or (job_hooks(kind) if "." in kind else ())
     return tuple(
         hook
-        for hook in HOOKS
-        if hook.kind == kind
-        and operation in hook.operations
+        for hook in found
+        if operation in hook.operations
         and (f"{hook.resources[0]}/{subresource}" if subresource else hook.resources[0]) in hook.resources
     )

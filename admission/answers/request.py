@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from admission.api.documents import Document
+from admission.jobs.registry import JobKinds
 from admission.model.configuration import Configuration
 from admission.model.queues import LocalQueue
 
@@ -43,6 +44,11 @@ class View(Protocol):
 
     @property
     def configuration(self) -> Configuration: ...
+
+    @property
+    def job_kinds(self) -> JobKinds:
+        """The kinds that are managed: jobs of others are let through as they are."""
+        ...
 
     def local_queue(self, namespace: str, name: str) -> LocalQueue | None: ...
 

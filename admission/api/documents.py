@@ -38,6 +38,11 @@ def view(document: Document, shape: type[_View]) -> _View:
         raise Unreadable(invalid("", "", "the document is nested too deeply")) from error
 
 
+def whole(document: Document) -> Mapping[str, Any]:
+    """All of it. Raises Unreadable."""
+    return document if isinstance(document, Mapping) else view(document, dict[str, Any])
+
+
 def _as_field_error(complaint: str) -> FieldError:
     found = _AT.fullmatch(complaint)
     where = (found["where"] or "$") if found else "$"

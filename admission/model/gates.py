@@ -32,6 +32,7 @@ KEPT: Mapping[str, bool] = {
     "SchedulingEquivalenceHashing": True,
     "ShortWorkloadNames": False,
     "UnadmittedWorkloadsObservability": False,
+    "ValidateRayAndSparkJobUpdates": True,
     "VisibilityOnDemand": True,
     "WorkloadPriorityClassDefaulting": False,
     "WorkloadValidateResourcesAreNonNegative": True,
@@ -115,7 +116,6 @@ LACKING: Mapping[str, str] = {
     "TASValidateWorkloadSliceSize": _TOPOLOGY,
     "TopologyAwareScheduling": _TOPOLOGY,
     "UnadmittedWorkloadsExplicitStatus": "the condition Admitted on Workloads that never had quota",
-    "ValidateRayAndSparkJobUpdates": _KINDS,
 }
 
 # A gate that is switched on by hand needs these switched on too.

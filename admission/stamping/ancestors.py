@@ -10,10 +10,9 @@ from typing import Any
 import msgspec
 
 from admission.api.documents import view
+from admission.jobs.registry import JobKinds
 from admission.model.names import QUEUE_NAME
 
-# Kinds that can be a managed owner: the frameworks that are queued as a whole.
-MANAGED_OWNERS = frozenset({("batch", "Job")})
 DEEPEST = 10  # hops; Kueue gives up beyond this many, and no framework nests nearly as deep
 
 # (apiVersion, kind, name) in the job's own namespace -> manifest or its metadata; None: it can't be found or read.
@@ -43,12 +42,12 @@ class _Owned(msgspec.Struct):
 
 
 def managed_ancestor(
-    references: list[OwnerReference] | None, find: FindOwner, manage_without_queue_name: bool
+    references: list[OwnerReference] | None, kinds: JobKinds, find: FindOwner, manage_without_queue_name: bool
 ) -> OwnerReference | None:
     """The topmost managed owner, or None. Raises NestedTooDeeply."""
     topmost = None
     for _ in range(DEEPEST + 1):
-        reference = managed_owner(references)
+        reference = managed_owner(references, kinds)
         if reference is None:
             return topmost
         manifest = find(reference.api_version, reference.kind, reference.name)
@@ -63,10 +62,10 @@ def managed_ancestor(
     raise NestedTooDeeply(f"metadata.ownerReferences: the chain of owners is longer than {DEEPEST}, or a circle")
 
 
-def managed_owner(references: list[OwnerReference] | None) -> OwnerReference | None:
-    """The controlling owner, if its kind is one of ours."""
+def managed_owner(references: list[OwnerReference] | None, kinds: JobKinds) -> OwnerReference | None:
+    """The controlling owner, if its kind is one of `kinds`."""
     for reference in references or ():
         if reference.controller:
             group = reference.api_version.rpartition("/")[0]
-            return reference if (group, reference.kind) in MANAGED_OWNERS else None
+            return reference if kinds.named(group, reference.kind) is not None else None
     return None

@@ -1,15 +1,15 @@
-"""What a Job gets on its way in: a queue if its namespace has a default one, and it is held until it may start."""
+"""What a job gets on its way in: a queue if its namespace has a default one, and it is held until it may start."""
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import msgspec
-
-from admission.api.documents import Document, view
-from admission.model.names import PRIORITY_CLASS, QUEUE_NAME, WORKLOAD_ANNOTATION
-from admission.stamping.ancestors import FindOwner, OwnerReference, managed_ancestor, managed_owner
-from admission.stamping.patches import PatchOperation, set_entry, set_field
+from admission.jobs.registry import JobKinds
+from admission.model.names import PRIORITY_CLASS, QUEUE_NAME
+from admission.stamping.ancestors import FindOwner, managed_ancestor, managed_owner
+from admission.stamping.incoming import Incoming
+from admission.stamping.patches import PatchOperation, set_entry
 
 DEFAULT_LOCAL_QUEUE = "default"  # the LocalQueue whose mere existence makes it the namespace's default
 DEFAULT_PRIORITY_CLASS = "default"  # likewise, the cluster's
@@ -22,6 +22,7 @@ class Surroundings:
     has_default_queue: bool
     namespace_is_managed: bool  # matches managedJobsNamespaceSelector
     manage_without_queue_name: bool
+    job_kinds: JobKinds
     owner: FindOwner
     has_priority_class: Callable[[str], bool] | None = None  # None: nobody gets one by default
 
@@ -31,92 +32,62 @@ class Stamp(NamedTuple):
     warnings: tuple[str, ...] = ()
 
 
-class _Metadata(msgspec.Struct, rename="camel"):
-    labels: dict[str, str] | None = None
-    annotations: dict[str, str] | None = None
-    owner_references: list[OwnerReference] | None = None
-    deletion_timestamp: str | None = None
-
-
-class _Template(msgspec.Struct):
-    metadata: _Metadata | None = None
-
-
-class _Spec(msgspec.Struct):
-    suspend: bool | None = None
-    template: _Template | None = None
-
-
-class _Job(msgspec.Struct):
-    metadata: _Metadata = msgspec.field(default_factory=_Metadata)
-    spec: _Spec = msgspec.field(default_factory=_Spec)
-
-    @property
-    def queue_name(self) -> str:
-        return (self.metadata.labels or {}).get(QUEUE_NAME, "")
-
-    @property
-    def carries_admission(self) -> bool:
-        """Starting a job marks its pods with their Workload in the same write that releases it."""
-        template = self.spec.template
-        marks = (template.metadata.annotations if template and template.metadata else None) or {}
-        return WORKLOAD_ANNOTATION in marks
-
-
-def stamp_job(document: Document, around: Surroundings) -> Stamp:
-    """For a new job: default queue, default class, then suspended if it is ours. Raises Unreadable, NestedTooDeeply."""
-    job = view(document, _Job)
+def stamp_job(job: Incoming, around: Surroundings) -> Stamp:
+    """For a new job: default queue, default class, then held if it is ours. Raises Unreadable, NestedTooDeeply."""
     operations = []
-    labels, queue_name = job.metadata.labels, job.queue_name
+    labels, queue_name = job.metadata.labels, job.metadata.queue_name
     if not queue_name and _takes_default_queue(job, around):
         queue_name = DEFAULT_LOCAL_QUEUE
         operations.append(set_entry(("metadata", "labels"), labels, QUEUE_NAME, queue_name))
         labels = {**(labels or {}), QUEUE_NAME: queue_name}
     if not (labels or {}).get(PRIORITY_CLASS) and _takes_default_class(job, around):
         operations.append(set_entry(("metadata", "labels"), labels, PRIORITY_CLASS, DEFAULT_PRIORITY_CLASS))
-    if not job.spec.suspend and _must_wait(job, queue_name, around):
-        operations.append(set_field(("spec", "suspend"), True))
+    if _asks_for_quota(job, queue_name, around) and not job.held and _stands_alone(job, around):
+        operations.append(job.holding())
     return Stamp(tuple(operations))
 
 
-def keep_held(document: Document, before: Document, around: Surroundings) -> Stamp:
-    """For a change: a manifest that says `suspend: false`, applied again while the job waits, does not start it.
+def keep_held(job: Incoming, before: Incoming, around: Surroundings) -> Stamp:
+    """For a change: a manifest that lets the job go, applied again while the job waits, does not start it.
 
-    The product's own start is known by the mark of admission on the pod template. Raises Unreadable, NestedTooDeeply.
+    The product's own start is known by the mark of admission on a pod template. Raises Unreadable, NestedTooDeeply.
     """
-    job, old = view(document, _Job), view(before, _Job)
-    if job.spec.suspend or not old.spec.suspend or job.carries_admission:
+    queue_name = job.metadata.queue_name
+    if not _asks_for_quota(job, queue_name, around) or job.held or not before.held or job.carries_admission:
         return Stamp()
-    if not _must_wait(job, job.queue_name, around):
+    if not _stands_alone(job, around):
         return Stamp()
-    waits = f"in LocalQueue {job.queue_name}" if job.queue_name else "for admission"
-    return Stamp(
-        (set_field(("spec", "suspend"), True),),
-        (f"spec.suspend: kept at true, the job waits {waits} and is started on admission",),
-    )
+    where, value = ".".join(str(part) for part in job.hold.path), json.dumps(job.hold.held)
+    waits = f"in LocalQueue {queue_name}" if queue_name else "for admission"
+    return Stamp((job.holding(),), (f"{where}: kept at {value}, the job waits {waits} and is started on admission",))
 
 
-def _takes_default_queue(job: _Job, around: Surroundings) -> bool:
+def _takes_default_queue(job: Incoming, around: Surroundings) -> bool:
     return (
         around.has_default_queue
         and around.namespace_is_managed
-        and managed_owner(job.metadata.owner_references) is None
+        and managed_owner(job.metadata.owner_references, around.job_kinds) is None
     )
 
 
-def _takes_default_class(job: _Job, around: Surroundings) -> bool:
+def _takes_default_class(job: Incoming, around: Surroundings) -> bool:
     return (
         around.has_priority_class is not None
-        and managed_owner(job.metadata.owner_references) is None
+        and managed_owner(job.metadata.owner_references, around.job_kinds) is None
         and around.has_priority_class(DEFAULT_PRIORITY_CLASS)
     )
 
 
-def _must_wait(job: _Job, queue_name: str, around: Surroundings) -> bool:
+def _asks_for_quota(job: Incoming, queue_name: str, around: Surroundings) -> bool:
     """Kueue's rule: naming a queue suffices, even where nobody serves the namespace."""
     if job.metadata.deletion_timestamp is not None:
         return False
-    without = around.manage_without_queue_name
-    if not queue_name and not (without and around.namespace_is_managed):
+    return bool(queue_name) or (around.manage_without_queue_name and around.namespace_is_managed)
+
+
+def _stands_alone(job: Incoming, around: Surroundings) -> bool:
+    """Unless it is part of another job that has the quota, or its kind says that quota is not for it."""
+    if job.skipped:
         return False
-    return managed_ancestor(job.metadata.owner_references, around.owner, without) is None
+    owners, without = job.metadata.owner_references, around.manage_without_queue_name
+    return managed_ancestor(owners, around.job_kinds, around.owner, without) is None

@@ -5,6 +5,7 @@ from typing import Any
 
 from admission.answers import Operation, Request, answer, hooks_for
 from admission.answers.hooks import Hook
+from admission.jobs.registry import JobKinds
 from admission.model.configuration import Configuration
 from admission.model.kinds import Ref
 from admission.model.queues import LocalQueue
@@ -18,6 +19,7 @@ class StoredView:
 
     def __init__(self, configuration: Configuration, peek: Callable[[Ref], Frozen | None]) -> None:
         self.configuration = configuration
+        self.job_kinds = JobKinds(configuration.frameworks)
         self._peek = peek
 
     def local_queue(self, namespace: str, name: str) -> LocalQueue | None:

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from admission.answers import Answer, Operation, PatchOperation, Request, answer
+from admission.jobs.registry import JobKinds
 from admission.model.configuration import Configuration
 from admission.model.gates import Gates
 from admission.model.queues import LocalQueue
@@ -32,6 +33,7 @@ class Cluster:
         **settings: Any,
     ) -> None:
         self.configuration = Configuration(managed_jobs_namespace_selector=MANAGED, **settings)
+        self.job_kinds = JobKinds(self.configuration.frameworks)
         self.read: list[str] = []
         self._defaults = defaults
         self._classes = classes

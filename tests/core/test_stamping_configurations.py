@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from admission.answers import HOOKS, by_service, by_url, hooks_for, webhook_configurations
+from admission.jobs.registry import JOB_KINDS
 from admission.model.configuration import DEFAULTS, Configuration
 from admission.model.gates import Gates
 
@@ -23,7 +24,7 @@ def test_queue_kinds_and_job_kinds_are_told_apart() -> None:
         ("ValidatingWebhookConfiguration", "lockgate-job-kinds"),
         ("MutatingWebhookConfiguration", "lockgate-job-kinds"),
     ]
-    job = made[2]["webhooks"][0]
+    job = next(each for each in made[2]["webhooks"] if each["name"] == "vjob.kb.io")
     assert job["clientConfig"] == {"url": "https://127.0.0.1:9443/validate-batch-v1-job"}
 
 
@@ -32,13 +33,24 @@ def test_paths_and_names_are_kueues() -> None:
         "/mutate-kueue-x-k8s-io-v1beta2-clusterqueue": "mclusterqueue.kb.io",
         "/mutate-kueue-x-k8s-io-v1beta2-resourceflavor": "mresourceflavor.kb.io",
         "/mutate-kueue-x-k8s-io-v1beta2-workload": "mworkload.kb.io",
-        "/mutate-batch-v1-job": "mjob.kb.io",
         "/validate-kueue-x-k8s-io-v1beta2-clusterqueue": "vclusterqueue.kb.io",
         "/validate-kueue-x-k8s-io-v1beta2-cohort": "vcohort.kb.io",
         "/validate-kueue-x-k8s-io-v1beta2-resourceflavor": "vresourceflavor.kb.io",
         "/validate-kueue-x-k8s-io-v1beta2-workload": "vworkload.kb.io",
-        "/validate-batch-v1-job": "vjob.kb.io",
-    }
+    } | {f"/{verb}-{rest}": f"{verb[0]}{rest.rpartition('-')[2]}.kb.io" for verb in ("mutate", "validate") for rest in (
+        "argoproj-io-v1alpha1-workflow",  # by the same rule: Kueue has no such kind
+        "batch-v1-job",
+        "jobset-x-k8s-io-v1alpha2-jobset",
+        "kubeflow-org-v1-jaxjob",
+        "kubeflow-org-v1-paddlejob",
+        "kubeflow-org-v1-pytorchjob",
+        "kubeflow-org-v1-tfjob",
+        "kubeflow-org-v1-xgboostjob",
+        "kubeflow-org-v2beta1-mpijob",
+        "ray-io-v1-raycluster",
+        "ray-io-v1-rayjob",
+        "sparkoperator-k8s-io-v1beta2-sparkapplication",
+    )}  # fmt: skip
 
 
 def test_no_webhook_may_hang_a_write_or_have_side_effects() -> None:
@@ -48,9 +60,8 @@ def test_no_webhook_may_hang_a_write_or_have_side_effects() -> None:
 
 
 def test_only_jobs_that_name_a_queue_are_stopped_by_our_absence() -> None:
-    assert {name for name, webhook in _webhooks().items() if webhook["failurePolicy"] == "Ignore"} == {
-        "unqueued.mjob.kb.io"
-    }
+    lenient = {name for name, webhook in _webhooks().items() if webhook["failurePolicy"] == "Ignore"}
+    assert lenient == {f"unqueued.m{kind.lower()}.kb.io" for kind in JOB_KINDS}
     every = _webhooks(replace(DEFAULTS, manage_jobs_without_queue_name=True))
     assert {webhook["failurePolicy"] for webhook in every.values()} == {"Fail"}
 
@@ -66,7 +77,7 @@ def test_jobs_of_system_namespaces_and_our_own_never_leave_the_api_server(name: 
 def test_names_are_unique_and_trust_the_given_authority() -> None:
     made = webhook_configurations(by_service("kueue-system", "Q0E="), DEFAULTS)
     names = [webhook["name"] for manifest in made for webhook in manifest["webhooks"]]
-    assert len(names) == len(set(names)) == 9
+    assert len(names) == len(set(names)) == 6 + 3 * len(JOB_KINDS)
     assert {webhook["clientConfig"]["caBundle"] for webhook in _webhooks().values()} == {"Q0E="}
 
 
@@ -82,3 +93,22 @@ def test_which_webhooks_a_write_passes() -> None:
     assert [hook.name for hook in hooks_for("Workload", "UPDATE", "status")] == ["vworkload.kb.io"]
     assert [hook.name for hook in hooks_for("ClusterQueue", "DELETE")] == []
     assert [hook.name for hook in hooks_for("Pod", "CREATE")] == []
+
+
+def test_kinds_that_are_not_listed_are_not_asked_about() -> None:
+    made = webhook_configurations(by_service("kueue-system"), replace(DEFAULTS, frameworks=("TFJob",)))
+    jobs = [
+        each
+        for manifest in made
+        if manifest["metadata"]["name"] == "lockgate-job-kinds"
+        for each in manifest["webhooks"]
+    ]
+    assert {each["name"] for each in jobs} == {"mtfjob.kb.io", "unqueued.mtfjob.kb.io", "vtfjob.kb.io"}
+
+
+def test_a_job_without_a_queue_is_judged_only_where_all_jobs_are_managed() -> None:
+    def asked(configuration: Configuration) -> list[str]:
+        return [each["name"] for each in _webhooks(configuration)["vjob.kb.io"]["matchConditions"]]
+
+    assert "names-or-named-a-queue" in asked(DEFAULTS)
+    assert "names-or-named-a-queue" not in asked(replace(DEFAULTS, manage_jobs_without_queue_name=True))

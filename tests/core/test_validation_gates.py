@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from admission.answers import Answer, Operation, Request, answer
+from admission.jobs.registry import JobKinds
 from admission.model.configuration import Configuration
 from admission.model.gates import Gates
 from admission.model.queues import LocalQueue
@@ -28,6 +29,7 @@ class Cluster:
 
     def __init__(self, gates: Mapping[str, bool]) -> None:
         self.configuration = Configuration(gates=Gates(gates))
+        self.job_kinds = JobKinds()
 
     def local_queue(self, namespace: str, name: str) -> LocalQueue | None:
         return None

@@ -7,6 +7,7 @@ from admission.answers import Answer, Operation, Request, answer, hooks_for
 from admission.api.crd import SERVED
 from admission.api.defaults import prune, with_defaults
 from admission.api.violations import violations
+from admission.jobs.registry import JobKinds
 from admission.model.configuration import DEFAULTS
 from admission.model.queues import LocalQueue
 from tests.refusals.row import Object, Write
@@ -16,6 +17,7 @@ class NobodyElse:
     """A cluster with nothing else in it."""
 
     configuration = DEFAULTS
+    job_kinds = JobKinds()
 
     def local_queue(self, namespace: str, name: str) -> LocalQueue | None:
         return None

@@ -10,6 +10,7 @@ from typing import Any
 
 import aiohttp
 
+from admission.jobs.registry import JobKinds
 from admission.model.configuration import DEFAULTS, Configuration
 from admission.model.queues import LocalQueue
 from controller.kit.certificates import make_authority, make_leaf
@@ -27,6 +28,7 @@ class StandingView:
     """A small cluster that does not change: namespace `lab` has a default queue, no other has."""
 
     configuration: Configuration = DEFAULTS
+    job_kinds = JobKinds()
 
     def local_queue(self, namespace: str, name: str) -> LocalQueue | None:
         return LocalQueue(namespace, name, "team") if (namespace, name) == ("lab", "default") else None
