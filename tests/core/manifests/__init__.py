@@ -7,11 +7,13 @@ from collections.abc import Mapping
 
 from hypothesis import strategies as st
 
-from tests.core.manifests import batch, job_set, kubeflow
+from tests.core.manifests import batch, job_set, kubeflow, ray, spark
 from tests.core.manifests.pods import Sample
 
 SAMPLES: Mapping[str, st.SearchStrategy[Sample]] = {
     **batch.SAMPLES,
     **kubeflow.SAMPLES,
     **job_set.SAMPLES,
+    **ray.SAMPLES,
+    **spark.SAMPLES,
 }
