@@ -1,6 +1,7 @@
 """Our kinds as the API server serves them: scope, short names, columns and schemas in one CustomResourceDefinition.
 
-v1beta2 is what is stored. v1beta1 is served beside it; the kinds whose fields differ need a webhook for that.
+Of Kueue's kinds v1beta2 is what is stored. v1beta1 is served beside it; those whose fields differ need a webhook for
+that. Our own kinds have one version.
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,6 +14,7 @@ from pydantic import BaseModel
 from admission.api.admission_check import AdmissionCheck
 from admission.api.cluster_queue import ClusterQueue
 from admission.api.cohort import Cohort
+from admission.api.job_kind import JobKind
 from admission.api.local_queue import LocalQueue
 from admission.api.priority_class import WorkloadPriorityClass
 from admission.api.provisioning_request_config import ProvisioningRequestConfig
@@ -22,7 +24,7 @@ from admission.api.topology import Topology
 from admission.api.v1beta1 import VERSION as OLDER
 from admission.api.v1beta1 import WARNING, older
 from admission.api.workload import Workload
-from admission.model.kinds import KINDS, KUEUE
+from admission.model.kinds import KINDS
 
 STORED = "v1beta2"
 VERSIONS = (STORED, OLDER)
@@ -108,14 +110,32 @@ SERVED: dict[str, Served] = {
     ),
 }
 
+# Of a group of our own, which Kueue does not have.
+OWN: dict[str, Served] = {
+    "JobKind": Served(
+        JobKind,
+        ("jk",),
+        (
+            Column("Kind", ".spec.kind", "The kind of job that it describes"),
+            _condition("Active", "Whether jobs of the kind are queued"),
+            Column("Reason", ".status.conditions[?(@.type=='Active')].reason", "Why, in one word"),
+        ),
+    ),
+}
+_ALL = {**SERVED, **OWN}
+
+
+def schema_of(kind: str, version: str = "") -> dict[str, Any]:
+    """The structural schema of one of our kinds, "": as it is stored. KeyError for any other, or another version.
+    Shared: not to be changed."""
+    return _schema(kind, version or KINDS[kind].version)
+
 
 @cache
-def schema_of(kind: str, version: str = STORED) -> dict[str, Any]:
-    """The structural schema of one of our kinds. KeyError for any other, or another version. Shared: not to be
-    changed."""
-    if version == OLDER:
+def _schema(kind: str, version: str) -> dict[str, Any]:
+    if kind in SERVED and version == OLDER:
         return older(kind, schema_of(kind))
-    return {STORED: structural(SERVED[kind].model)}[version]
+    return {KINDS[kind].version: structural(_ALL[kind].model)}[version]
 
 
 def definition(kind: str, converter: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -124,9 +144,9 @@ def definition(kind: str, converter: Mapping[str, Any] | None = None) -> dict[st
     `converter`: the clientConfig of the webhooks at CONVERT_PATH. Without one, kinds that need it are served as
     v1beta2 only: the API server would take an older object for a new one and drop the fields that it does not know.
     """
-    served, described = SERVED[kind], KINDS[kind]
-    versions = [_version(kind, STORED)]
-    if converter is not None or not served.converted:
+    served, described = _ALL[kind], KINDS[kind]
+    versions = [_version(kind, described.version)]
+    if kind in SERVED and (converter is not None or not served.converted):
         versions.append(_version(kind, OLDER))
     spec = {
         "group": described.group,
@@ -153,19 +173,19 @@ def definition(kind: str, converter: Mapping[str, Any] | None = None) -> dict[st
 
 def definitions(converter: Mapping[str, Any] | None = None) -> Iterable[dict[str, Any]]:
     """All of them, by name. `converter`: see `definition`."""
-    return (definition(kind, converter) for kind in sorted(SERVED))
+    return (definition(kind, converter) for kind in sorted(_ALL))
 
 
 def crd_name(kind: str) -> str:
     """What the CustomResourceDefinition of a kind of ours is called."""
-    return f"{KINDS[kind].plural}.{KUEUE}"
+    return f"{KINDS[kind].plural}.{KINDS[kind].group}"
 
 
 CONVERTED = tuple(kind for kind in sorted(SERVED) if SERVED[kind].converted)
 
 
 def _version(kind: str, version: str) -> dict[str, Any]:
-    served, is_stored = SERVED[kind], version == STORED
+    served, is_stored = _ALL[kind], version == KINDS[kind].version
     made: dict[str, Any] = {"name": version, "served": True, "storage": is_stored}
     if not is_stored:
         made |= {"deprecated": True, "deprecationWarning": WARNING}

@@ -6,20 +6,20 @@ Works on the structural schema, as the API server does, so that both give the sa
 from collections.abc import Mapping
 from typing import Any
 
-from admission.api.crd import STORED, schema_of
+from admission.api.crd import schema_of
 
 Schema = Mapping[str, Any]
 
 _ROOT = ("apiVersion", "kind", "metadata")  # handled by the API server itself
 
 
-def with_defaults(kind: str, wire: Mapping[str, Any], version: str = STORED) -> dict[str, Any]:
+def with_defaults(kind: str, wire: Mapping[str, Any], version: str = "") -> dict[str, Any]:
     """A copy with defaults filled in, and without nulls that the schema does not know. KeyError: not a kind of ours."""
     filled: dict[str, Any] = _defaulted(schema_of(kind, version), wire)
     return filled
 
 
-def prune(kind: str, wire: Mapping[str, Any], version: str = STORED) -> dict[str, Any]:
+def prune(kind: str, wire: Mapping[str, Any], version: str = "") -> dict[str, Any]:
     """A copy without the fields that the schema does not know. KeyError: not a kind of ours."""
     schema = schema_of(kind, version)
     kept: dict[str, Any] = _pruned(schema, {name: value for name, value in wire.items() if name not in _ROOT})
@@ -31,7 +31,11 @@ def _defaulted(schema: Schema, value: Any) -> Any:
         if "properties" not in schema and not isinstance(schema.get("additionalProperties"), Mapping):
             return dict(value)  # opaque: nulls in a pod template are the template's business
         properties, others = schema.get("properties", {}), schema.get("additionalProperties", {})
-        given = {name: field for name, field in value.items() if field is not None}
+        given = {
+            name: field
+            for name, field in value.items()
+            if field is not None or properties.get(name, others).get("nullable")
+        }
         missing = {
             name: field["default"] for name, field in properties.items() if name not in given and "default" in field
         }

@@ -14,7 +14,7 @@ Schema = dict[str, Any]
 _KEPT = {
     "type", "format", "description", "default", "enum", "pattern", "required", "properties", "items",
     "additionalProperties", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "minProperties",
-    "maxProperties", "anyOf",
+    "maxProperties", "anyOf", "nullable",
 }  # fmt: skip
 
 

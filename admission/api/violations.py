@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from admission.api import rules, v1beta1_rules, workload_rules
-from admission.api.crd import STORED, schema_of
+from admission.api.crd import schema_of
 from admission.api.field_errors import (
     OMITTED,
     FieldError,
@@ -30,7 +30,7 @@ _BY_TEXT = {rule.text: rule for rule in (*rules.ALL, *workload_rules.ALL, *v1bet
 
 
 def violations(
-    kind: str, wire: Mapping[str, Any], old: Mapping[str, Any] | None = None, version: str = STORED
+    kind: str, wire: Mapping[str, Any], old: Mapping[str, Any] | None = None, version: str = ""
 ) -> list[FieldError]:
     """Of an object with its defaults. `old`: what it replaces. KeyError: not a kind of ours, or not a version of it.
 

@@ -8,6 +8,7 @@ from admission.readers.admission_check import read_admission_check, read_topolog
 from admission.readers.cluster_queue import read_cluster_queue
 from admission.readers.cohort import read_cohort
 from admission.readers.flavor import read_flavor
+from admission.readers.job_kind import read_job_kind
 from admission.readers.limit_range import read_limit_range
 from admission.readers.local_queue import read_local_queue
 from admission.readers.namespace import read_namespace
@@ -30,5 +31,6 @@ READERS: dict[str, Callable[[Mapping[str, Any]], object]] = {
     "LocalQueue": read_local_queue,
     "PriorityClass": read_priority_class,
     "WorkloadPriorityClass": read_priority_class,
+    "JobKind": read_job_kind,
     "Workload": read_workload,
 } | {kind: descriptor.read for kind, descriptor in JOB_KINDS.items()}

@@ -9,15 +9,25 @@ from admission.jobs.places import Path, nested, replaced, value_at
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """`path` leads to it, through mappings only. `released` None: the field is taken away."""
+    """`path` leads to it, through mappings only. `released` None: the field is taken away. `while_set`: any value
+    holds the job, and one that is not `held` is somebody else's."""
 
     path: Path
     held: Any = True
     released: Any = False
+    while_set: bool = False
 
     def holds(self, manifest: Mapping[str, Any]) -> bool:
         """Whether the job is held now."""
         found = value_at(manifest, self.path)
+        return self._ours(found) or (self.while_set and found is not None)
+
+    def is_foreign(self, manifest: Mapping[str, Any]) -> bool:
+        """Whether somebody else holds it."""
+        found = value_at(manifest, self.path)
+        return self.while_set and found is not None and not self._ours(found)
+
+    def _ours(self, found: object) -> bool:
         return type(found) is type(self.held) and found == self.held
 
     def patch(self, held: bool) -> dict[str, Any]:

@@ -27,6 +27,7 @@ class Facts:
     on_hold: bool = False
     skipped: bool = False
     pod_priority_class: str = ""
+    queue_hint: str = ""  # the kind's own way of naming a queue, for a job without the label
     problem: str = ""
 
 
@@ -47,7 +48,7 @@ def read_job(kind: str, manifest: Manifest, pod_sets: tuple[PodSet, ...], suspen
         active=facts.active,
         end=facts.end,
         pods_ready=facts.pods_ready,
-        queue_name=meta.labels.get(names.QUEUE_NAME, ""),
+        queue_name=meta.labels.get(names.QUEUE_NAME) or facts.queue_hint,
         priority_class=meta.labels.get(names.PRIORITY_CLASS, ""),
         maximum_execution_seconds=positive(meta.labels.get(names.MAX_EXEC_TIME)),
         prebuilt_workload=meta.labels.get(names.PREBUILT_WORKLOAD) or meta.annotations.get(names.PREBUILT_WORKLOAD, ""),

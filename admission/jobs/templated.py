@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, Literal
 
 from admission.jobs.descriptor import Manifest, Stop
 from admission.jobs.hold import Hold
@@ -26,6 +27,8 @@ class PodGroup:
     at: Path  # where in the manifest the template lies that starting merges into and stopping restores
     min_count: int | None = None
     count_at: Path | None = None  # where the number of pods lies, in kinds that may start with fewer
+    # What lies at `at`: a pod's spec has no place for labels; where nothing does, starting can only let the job go.
+    form: Literal["template", "spec", "nothing"] = "template"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +61,7 @@ class Templated:
             raise PermanentProblem(f"invalid podset infos: expecting {len(groups)} podsets, got {len(infos)}")
         wanted = self.hold.set(manifest, held=False)
         for group, info in zip(groups, infos, strict=True):
-            wanted = replaced(wanted, group.at, started(mapping(value_at(wanted, group.at)), info))
+            wanted = _changed(wanted, group, partial(started, info=info))
             wanted = _sized(wanted, group, info.count)
         return joined(difference(manifest, wanted), self.hold.patch(held=False))
 
@@ -74,9 +77,8 @@ class Templated:
         wanted = self.hold.set(manifest, held=True)
         if len(originals) == len(groups):  # else: not the Workload of this job as it is now, whose fields are its own
             for group, original in zip(groups, originals, strict=True):
-                now = mapping(value_at(wanted, group.at))
-                template = restored(now, mapping(original.get("template")), self.generated_labels)
-                wanted = replaced(wanted, group.at, template)
+                before = mapping(original.get("template"))
+                wanted = _changed(wanted, group, partial(restored, original=before, kept_labels=self.generated_labels))
                 wanted = _sized(wanted, group, integer(original.get("count"), group.count))
         return joined(difference(manifest, wanted), self.hold.patch(held=True))
 
@@ -92,6 +94,15 @@ def missing_template(groups: Sequence[PodGroup]) -> str:
 def shown(path: Path) -> str:
     """As people write it: spec.workerGroupSpecs[0].template."""
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).removeprefix(".")
+
+
+def _changed(manifest: Any, group: PodGroup, change: Callable[[Mapping[str, Any]], dict[str, Any]]) -> Any:
+    """With the template changed where it lies, as far as there is a place for the change."""
+    if group.form == "nothing":
+        return manifest
+    now = mapping(value_at(manifest, group.at))
+    changed = change(now) if group.form == "template" else change({"spec": now})["spec"] or None
+    return replaced(manifest, group.at, changed)
 
 
 def _sized(manifest: Any, group: PodGroup, count: int) -> Any:

@@ -1,0 +1,280 @@
+"""JobKind JSON -> JobKind, and all that is wrong with one: the webhooks refuse what this reader cannot use."""
+
+import re
+from collections.abc import Mapping
+from difflib import get_close_matches
+from typing import Any
+
+from admission.api.crd import schema_of
+from admission.api.field_errors import FieldError, child, duplicate, forbidden, invalid, required
+from admission.api.violations import violations
+from admission.model.job_kind import (
+    ConditionTest,
+    Ending,
+    JobKind,
+    JobKindRules,
+    Place,
+    PodSetRule,
+    Suspension,
+    Test,
+    ValueTest,
+)
+from admission.model.kinds import KINDS, plural_of
+from admission.readers.expressions import Expressions
+from admission.readers.metadata import read_conditions, read_metadata
+from admission.readers.narrow import entries, items, mapping, text
+
+_KIND = re.compile(r"(?P<kind>[A-Z][A-Za-z0-9]*)\.(?P<version>v[0-9]+((alpha|beta)[0-9]+)?)\.(?P<group>[a-z0-9.-]+)")
+_GROUP = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+_PLURAL = re.compile(r"[a-z][a-z0-9]*")
+_ANNOTATION = re.compile(r"([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?")
+_STOPS = {"Delete": "Delete", "None": "Never"}
+
+
+def read_job_kind(wire: Mapping[str, Any]) -> JobKind:
+    """Total: any JSON object gives a JobKind; one that cannot be used has no rules and says why."""
+    meta = read_metadata(wire)
+    spec = mapping(wire.get("spec"))
+    rules, errors = read_rules(wire)
+    plural = text(spec.get("plural"))
+    kind = text(spec.get("kind"))
+    usual = plural_of(kind.partition(".")[0])
+    return JobKind(
+        name=meta.name,
+        kind=f"{kind}:{plural}" if plural and plural != usual else kind,
+        uid=meta.uid,
+        resource_version=meta.resource_version,
+        generation=meta.generation,
+        deleting=meta.deleting,
+        rules=rules,
+        problem="; ".join(str(error) for error in errors),
+        conditions=read_conditions(mapping(wire.get("status")).get("conditions")),
+    )
+
+
+def read_rules(wire: Mapping[str, Any]) -> tuple[JobKindRules | None, list[FieldError]]:
+    """What is known of jobs of the kind; None and the reasons where that cannot be used."""
+    stated = {"spec": wire.get("spec")} if "spec" in wire else {}
+    errors = violations("JobKind", stated) or list(_unknown(schema_of("JobKind"), stated, ""))
+    if errors:
+        return None, errors
+    reading = _Reading(mapping(wire.get("spec")))
+    rules = reading.rules()
+    return (None, reading.errors) if reading.errors else (rules, [])
+
+
+def kind_errors(wire: Mapping[str, Any], built_in: Mapping[str, object]) -> list[FieldError]:
+    """Why the kind is none that a JobKind can describe. `built_in`: job kinds that need no description."""
+    stated = text(mapping(wire.get("spec")).get("kind"))
+    found = _KIND.fullmatch(stated)
+    if found is None or not _GROUP.fullmatch(found["group"]):
+        return []  # `read_rules` says so
+    for name in built_in:
+        known = KINDS[name]
+        if (known.kind, known.group) == (found["kind"], found["group"]):
+            return [invalid("spec.kind", stated, f"{name} of {known.group} is built in: it needs no JobKind")]
+    return []
+
+
+class _Reading(Expressions):
+    """Of one spec whose structure is right."""
+
+    def __init__(self, spec: Mapping[str, Any]) -> None:
+        super().__init__()
+        self._spec = spec
+
+    def rules(self) -> JobKindRules:
+        spec = self._spec
+        self._kind(text(spec.get("kind")), text(spec.get("plural")))
+        finished = mapping(spec.get("finished"))
+        return JobKindRules(
+            suspension=self._suspension(mapping(spec.get("suspend"))),
+            pod_sets=self._pod_sets(entries(spec.get("podSets"))),
+            stop=_STOPS.get(text(spec.get("stop")), "Suspend"),  # type: ignore[arg-type]
+            priority_class=self._one("spec.priorityClassName", spec.get("priorityClassName")),
+            queue=self._one("spec.queue", spec.get("queue")),
+            generated_labels=tuple(text(one) for one in items(spec.get("generatedLabels"))),
+            started=self._test("spec.started", spec.get("started")),
+            active=self._test("spec.active", spec.get("active")),
+            pods_ready=self._test("spec.podsReady", spec.get("podsReady")),
+            on_hold=self._test("spec.onHold", spec.get("onHold")),
+            succeeded=self._ending("spec.finished.succeeded", finished.get("succeeded")),
+            failed=self._ending("spec.finished.failed", finished.get("failed")),
+        )
+
+    def _kind(self, stated: str, plural: str) -> None:
+        found = _KIND.fullmatch(stated)
+        if found is None or not _GROUP.fullmatch(found["group"]):
+            remedy = "must be Kind.version.group, like Sweep.v1.experiments.example"
+            self.wrong("spec.kind", stated, remedy)
+        elif found["group"] in ("kueue.x-k8s.io", "lockgate.dev"):
+            self.wrong("spec.kind", stated, "is no kind of job: name one that makes pods")
+        if plural and not _PLURAL.fullmatch(plural):
+            remedy = "must be the name of a resource, in lower case, like sweeps: see `kubectl api-resources`"
+            self.wrong("spec.plural", plural, remedy)
+
+    def _one(self, path: str, stated: object) -> Place | None:
+        """A place that is a single field."""
+        if stated is None:
+            return None
+        place = self.place(path, stated)
+        return place if self.plain(path, stated, place, entries=True) else None
+
+    def _suspension(self, stated: Mapping[str, Any]) -> Suspension:
+        where, annotation = stated.get("path"), stated.get("annotation")
+        path: tuple[str, ...] = ()
+        if (where is None) == (annotation is None):
+            remedy = "exactly one of path and annotation must name what keeps a job from starting"
+            self.errors.append(required("spec.suspend", remedy))
+        elif annotation is not None:
+            path = ("metadata", "annotations", text(annotation))
+            if not _ANNOTATION.fullmatch(text(annotation)):
+                remedy = "must be the name of an annotation, like scheduling.example.com/suspend"
+                self.wrong("spec.suspend.annotation", annotation, remedy)
+        else:
+            place = self.place("spec.suspend.path", where)
+            if self.plain("spec.suspend.path", where, place):
+                path = tuple(str(step) for step in place.steps)
+        held = True if stated.get("held") is None else stated["held"]
+        if annotation is not None and stated.get("held") is None:
+            held = "true"
+        released = stated.get("released", (not held) if isinstance(held, bool) else None)
+        for name, value in (("held", held), ("released", released)):
+            self._fits(f"spec.suspend.{name}", value, annotation is not None)
+        if held == released and type(held) is type(released):
+            self.wrong("spec.suspend.released", released, "must differ from held")
+        return Suspension(path, held, released, stated.get("whileSet") is True)
+
+    def _fits(self, path: str, value: object, annotation: bool) -> None:
+        if isinstance(value, list | Mapping):
+            self.wrong(path, value, "must be a text, a number, true, false or null")
+        elif annotation and value is not None and not isinstance(value, str):
+            self.errors.append(
+                invalid(path, value, 'must be a text, as annotations are: write it in quotes, like "true"')
+            )
+
+    # --- pod sets
+
+    def _pod_sets(self, stated: list[Mapping[str, Any]]) -> tuple[PodSetRule, ...]:
+        found = tuple(self._pod_set(f"spec.podSets[{at}]", one) for at, one in enumerate(stated))
+        seen: set[str] = set()
+        for at, rule in enumerate(found):
+            if rule.for_each is None and isinstance(rule.name, str) and rule.name:
+                if rule.name in seen:
+                    self.errors.append(duplicate(f"spec.podSets[{at}].name", rule.name))
+                seen.add(rule.name)
+        return found
+
+    def _pod_set(self, path: str, stated: Mapping[str, Any]) -> PodSetRule:
+        within = stated.get("forEach") is not None
+        for_each = self._one(child(path, "forEach"), stated.get("forEach"))
+        template, bare = self._template(path, stated, within)
+        count = self.expression(child(path, "count"), stated.get("count"), within)
+        minimum = self.expression(child(path, "minCount"), stated.get("minCount"), within)
+        default = stated.get("default", 1)
+        if minimum is not None and not self.one_field(count):
+            remedy = "needs a count that is the path of one field: there the number goes with which the job starts"
+            self.wrong(child(path, "minCount"), stated["minCount"], remedy)
+        return PodSetRule(
+            for_each=for_each,
+            keys=tuple(text(key) for key in items(stated.get("keys"))),
+            name=self._name(path, stated, within),
+            count=default if count is None else count,
+            default=default,
+            min_count=minimum,
+            template=template,
+            bare=bare,
+            requests={
+                resource: found
+                for resource, value in mapping(stated.get("requests")).items()
+                if (found := self.quantity(f"{path}.requests[{resource}]", value, within)) is not None
+            },
+            container=text(stated.get("container")),
+            optional=stated.get("optional") is True,
+            reclaimable=self.expression(child(path, "reclaimable"), stated.get("reclaimable"), within),
+        )
+
+    def _template(self, path: str, stated: Mapping[str, Any], within: bool) -> tuple[Place | None, bool]:
+        given = [name for name in ("template", "podSpec") if stated.get(name) is not None]
+        if len(given) == 2:
+            self.errors.append(forbidden(child(path, "podSpec"), "template says where the pods come from already"))
+        if not given and not stated.get("requests"):
+            remedy = "name the pod template; or podSpec, or requests, for a kind that has none"
+            self.errors.append(required(child(path, "template"), remedy))
+        if stated.get("optional") is True and not given:
+            self.errors.append(forbidden(child(path, "optional"), "needs a template or podSpec that may be missing"))
+        if not given:
+            return None, False
+        where = child(path, given[0])
+        place = self.place(where, stated[given[0]], within)
+        return (place if self.plain(where, stated[given[0]], place) else None), given[0] == "podSpec"
+
+    def _name(self, path: str, stated: Mapping[str, Any], within: bool) -> str | Place:
+        name, where = stated.get("name"), child(path, "name")
+        if stated.get("keys") is not None and not within:
+            self.errors.append(forbidden(child(path, "keys"), "is for the map of a forEach"))
+        if within:
+            if name is None:
+                return ""
+            place = self.place(where, name, within)
+            self.plain(where, name, place, entries=True)
+            return place
+        if name is None:
+            self.errors.append(required(where, "name the pod set, like main or worker"))
+        elif not re.fullmatch("[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?", name):
+            self.errors.append(
+                invalid(where, name, "must be lower-case letters, digits and -, at most 63, like worker")
+            )
+        return text(name)
+
+    # --- what the status means
+
+    def _test(self, path: str, stated: Any) -> Test | None:
+        if stated is None:
+            return None
+        asked = [name for name in ("in", "notIn", "atLeast", "exists") if stated.get(name) is not None]
+        if stated.get("condition") is not None:
+            for name in ("path", *asked):
+                if stated.get(name) is not None:
+                    self.errors.append(forbidden(child(path, name), "is asked of a path, not of a condition"))
+            reasons = tuple(text(one) for one in items(stated.get("reasons")))
+            return ConditionTest(text(stated["condition"]), text(stated.get("status"), "True"), reasons)
+        for name in ("status", "reasons"):
+            if stated.get(name) is not None:
+                self.errors.append(forbidden(child(path, name), "is asked of a condition, and there is none"))
+        if stated.get("path") is None:
+            self.errors.append(required(path, "name a condition, or a path and what its value must be"))
+            return None
+        if len(asked) != 1:
+            remedy = "exactly one of in, notIn, atLeast and exists must say what the value must be"
+            self.errors.append(required(path, remedy) if not asked else forbidden(child(path, asked[1]), remedy))
+        of = self.expression(child(path, "path"), stated["path"])
+        if of is not None and "atLeast" not in asked and not self.is_place(of):
+            self.wrong(child(path, "path"), stated["path"], "must be a path: numbers are for atLeast")
+        at_least = self.expression(child(path, "atLeast"), stated.get("atLeast"))
+        values = tuple(stated["in"]) if "in" in asked else None
+        others = tuple(stated["notIn"]) if "notIn" in asked else None
+        return None if of is None else ValueTest(of, values, others, at_least, stated.get("exists"))
+
+    def _ending(self, path: str, stated: Any) -> Ending | None:
+        test = self._test(path, stated)
+        message = self._one(child(path, "message"), stated.get("message")) if stated is not None else None
+        return None if test is None else Ending(test, message)
+
+
+def _unknown(schema: Mapping[str, Any], value: object, path: str) -> list[FieldError]:
+    """Fields that the schema does not have; the API server keeps them for us to refuse."""
+    errors: list[FieldError] = []
+    if isinstance(value, list):
+        for at, entry in enumerate(value):
+            errors += _unknown(schema.get("items", {}), entry, f"{path}[{at}]")
+    known = schema.get("properties")
+    if isinstance(value, Mapping) and known is not None:
+        for name, field in value.items():
+            if name in known:
+                errors += _unknown(known[name], field, child(path, name))
+            else:
+                near = get_close_matches(name, known, n=1)
+                remedy = f"did you mean {near[0]}?" if near else f"known there are {', '.join(known)}"
+                errors.append(forbidden(child(path, name), f"unknown field: {remedy}"))
+    return errors
