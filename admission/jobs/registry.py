@@ -3,11 +3,12 @@ module and a line here."""
 
 from collections.abc import Collection, Iterator, Mapping
 
-from admission.jobs import batch_job, ray_job
+from admission.jobs import batch_job, spark_application
 from admission.jobs.descriptor import Descriptor
 from admission.jobs.job_set import JOB_SET
 from admission.jobs.kubeflow import JAX_JOB, MPI_JOB, PADDLE_JOB, PYTORCH_JOB, TF_JOB, XGBOOST_JOB
 from admission.jobs.ray_cluster import RAY_CLUSTER
+from admission.jobs.ray_job import RAY_JOB
 from admission.model.kinds import KINDS, kind_of
 
 JOB_KINDS: Mapping[str, Descriptor] = {
@@ -20,7 +21,8 @@ JOB_KINDS: Mapping[str, Descriptor] = {
     "JAXJob": JAX_JOB,
     "MPIJob": MPI_JOB,
     "RayCluster": RAY_CLUSTER,
-    "RayJob": ray_job,
+    "RayJob": RAY_JOB,
+    "SparkApplication": spark_application,
 }
 
 
