@@ -6,7 +6,7 @@ from typing import Any
 from admission.answers.configurations import JOB_KINDS, QUEUE_KINDS, SECRET
 from admission.api.crd import CONVERTED, crd_name
 from admission.model.gates import DEFAULTS, Gates
-from admission.model.kinds import KINDS, KUEUE, WATCHED
+from admission.model.kinds import JOBS, KINDS, KUEUE, WATCHED, Kind
 from admission.published.pending import GROUP, VERSIONS
 from admission.stamping.job import DEFAULT_PRIORITY_CLASS
 from controller.pages.names import SECRET as CONTROLLER_SECRET
@@ -48,9 +48,8 @@ def _controller() -> list[Rule]:
             for group in dict.fromkeys(kind.group for kind in watched)
         ),
         _may(("create", "patch"), "", "events"),
-        _may(("get", "patch", "delete"), "batch", "jobs"),
+        *jobs_of_kinds(KINDS[name] for name in JOBS),
         _may(("patch",), "batch", "jobs/status"),
-        _may(("update",), "batch", "jobs/finalizers"),  # some clusters guard who may make a Job own something
         _may(("get", "create", "patch", "delete"), KUEUE, "workloads"),
         _may(("patch",), KUEUE, "admissionchecks", "clusterqueues", "resourceflavors"),
         _may(("patch",), KUEUE, "clusterqueues/status", "cohorts/status", "localqueues/status", "workloads/status"),
@@ -58,6 +57,22 @@ def _controller() -> list[Rule]:
             **_may(("get", "patch"), "apiregistration.k8s.io", "apiservices"),
             "resourceNames": [f"{version}.{GROUP}" for version in VERSIONS],
         },
+    ]
+
+
+def jobs_of_kinds(kinds: Iterable[Kind]) -> list[Rule]:
+    """What it takes, besides watching, to start and stop jobs of these kinds."""
+    plurals: dict[str, list[str]] = {}
+    for kind in kinds:
+        plurals.setdefault(kind.group, []).append(kind.plural)
+    return [
+        rule
+        for group, names in plurals.items()
+        for rule in (
+            _may(("get", "patch", "delete"), group, *names),
+            # Some clusters guard who may make an object own something.
+            _may(("update",), group, *(f"{name}/finalizers" for name in names)),
+        )
     ]
 
 
