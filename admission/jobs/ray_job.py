@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from admission.api.field_errors import required
-from admission.jobs.descriptor import Manifest, Stop
+from admission.jobs.descriptor import Manifest
 from admission.jobs.hold import SUSPEND
 from admission.jobs.merge_patch import joined
 from admission.jobs.places import nested, replaced, value_at
@@ -45,6 +45,20 @@ def default_submitter(head_containers: object) -> dict[str, Any]:
     return {"spec": {"containers": [container], "restartPolicy": "Never"}}
 
 
+class _RayJob(Templated):
+    __slots__ = ()
+
+    def start(self, manifest: Manifest, infos: Sequence[PodSetInfo]) -> dict[str, Any]:
+        if _mode(manifest) != "K8sJobMode" or value_at(manifest, _TEMPLATE) is not None:
+            return super().start(manifest, infos)
+        written = _submitter(manifest).template
+        return joined(nested(_TEMPLATE, written), super().start(replaced(manifest, _TEMPLATE, written), infos))
+
+    def restore(self, manifest: Manifest, workload: Manifest | None) -> dict[str, Any]:
+        patch = super().restore(manifest, workload)
+        return joined(patch, nested(_TEMPLATE, None)) if _wrote_submitter(manifest, workload) else patch
+
+
 def _groups(manifest: Manifest) -> list[PodGroup]:
     cluster, mode = mapping(value_at(manifest, _CLUSTER)), _mode(manifest)
     head, *workers = cluster_groups(cluster, _CLUSTER, read_metadata(manifest).annotations)
@@ -67,28 +81,6 @@ def _facts(manifest: Manifest, groups: Sequence[PodGroup]) -> Facts:
         skipped=bool(mapping(value_at(manifest, ("spec", "clusterSelector")))),
         problem=_problem(manifest, groups),
     )
-
-
-_RAY_JOB = Templated("RayJob", SUSPEND, _groups, _facts)
-
-stop: Stop = "Suspend"
-hold = SUSPEND
-read = _RAY_JOB.read
-pod_sets = _RAY_JOB.pod_sets
-suspend = _RAY_JOB.suspend
-forget_start = _RAY_JOB.forget_start
-
-
-def start(manifest: Manifest, infos: Sequence[PodSetInfo]) -> dict[str, Any]:
-    if _mode(manifest) != "K8sJobMode" or value_at(manifest, _TEMPLATE) is not None:
-        return _RAY_JOB.start(manifest, infos)
-    written = _submitter(manifest).template
-    return joined(nested(_TEMPLATE, written), _RAY_JOB.start(replaced(manifest, _TEMPLATE, written), infos))
-
-
-def restore(manifest: Manifest, workload: Manifest | None) -> dict[str, Any]:
-    patch = _RAY_JOB.restore(manifest, workload)
-    return joined(patch, nested(_TEMPLATE, None)) if _wrote_submitter(manifest, workload) else patch
 
 
 def _mode(manifest: Manifest) -> str:
@@ -119,3 +111,6 @@ def _problem(manifest: Manifest, groups: Sequence[PodGroup]) -> str:
     if not isinstance(cluster, Mapping):
         return str(required("spec.rayClusterSpec", "describe the cluster that is to run the job"))
     return cluster_problem(cluster, _CLUSTER, groups)
+
+
+RAY_JOB = _RayJob("RayJob", SUSPEND, _groups, _facts)

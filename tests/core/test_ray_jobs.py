@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from admission.jobs import ray_job
 from admission.jobs.places import replaced
+from admission.jobs.ray_job import RAY_JOB
 from admission.jobs.registry import JOB_KINDS
 from admission.jobs.templates import PermanentProblem
 from admission.jobs.workload import compose, equivalent
@@ -120,7 +120,7 @@ def test_a_job_has_the_pods_of_its_cluster_and_one_that_submits_it() -> None:
 
 
 def test_the_submitter_is_kuberays_own_where_none_is_described() -> None:
-    last = ray_job.pod_sets(job())[-1]
+    last = RAY_JOB.pod_sets(job())[-1]
     (container,) = last["template"]["spec"]["containers"]
     assert (container["name"], container["image"]) == ("ray-job-submitter", "ray:2")
     assert requests(job(), "submitter") == {"cpu": 500, "memory": 200 * 2**20}
