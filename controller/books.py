@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from admission.jobs.descriptor import Descriptor
 from admission.model.kinds import OPTIONAL, WATCHED, Ref, kind_of
+from admission.reconcile.view import Serving
 from controller.kit import metrics
 from controller.kit.clock import SYSTEM, Clock
 from controller.kit.logs import Log
@@ -34,6 +35,8 @@ class Facts(Protocol):
 
     @property
     def job_kinds(self) -> Mapping[str, Descriptor]: ...
+
+    def serves(self, kind: str, serving: Serving) -> None: ...
 
     def observe(self, kind: str, value: Any, *, read: bool = False) -> None: ...
 
@@ -150,9 +153,11 @@ class Books:
                 self._state.gone(ref, version)
             case Synced():
                 self._complain[kind] = True
+                self._state.serves(kind, Serving(served=True))
                 self._sync(kind)
             case Missing(_, forbidden):
                 self._note_missing(kind, forbidden)
+                self._state.serves(kind, Serving(served=False, forbidden=bool(forbidden)))
                 if kind in self._kinds and kind not in OPTIONAL:
                     return
                 self._sync(kind)

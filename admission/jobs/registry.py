@@ -32,6 +32,7 @@ class JobKinds(Mapping[str, Descriptor]):
     def __init__(self, frameworks: Collection[str] | None = None) -> None:
         self._built_in = {kind: found for kind, found in JOB_KINDS.items() if frameworks is None or kind in frameworks}
         self._described: dict[str, tuple[str, Descriptor]] = {}  # name of the JobKind -> kind, descriptor
+        self._describers: dict[tuple[str, str], str] = {}  # group and kind -> name of the JobKind that counts
         self._all: dict[str, Descriptor] = dict(self._built_in)
 
     def __getitem__(self, kind: str) -> Descriptor:
@@ -61,6 +62,16 @@ class JobKinds(Mapping[str, Descriptor]):
         found = ((name, kind_of(name)) for name in self._all if name not in self._built_in)
         return next((name for name, one in found if (one.group, one.kind) == (group, kind)), None)
 
+    def describer(self, kind: str) -> str:
+        """The name of the JobKind whose word counts for this kind; "": it is built in, or nobody describes it."""
+        served = kind_of(kind)
+        return self._describers.get((served.group, served.kind), "")
+
     def _put_together(self) -> None:
-        described = dict(reversed([self._described[name] for name in sorted(self._described)]))
-        self._all = {**described, **self._built_in}
+        taken = {(KINDS[kind].group, KINDS[kind].kind): "" for kind in self._built_in}
+        self._all = dict(self._built_in)
+        for name, (kind, descriptor) in sorted(self._described.items()):
+            served = kind_of(kind)
+            if taken.setdefault((served.group, served.kind), name) == name:
+                self._all[kind] = descriptor
+        self._describers = taken

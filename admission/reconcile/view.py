@@ -1,7 +1,7 @@
 """What reconcile functions may look at: a read-only window on the state."""
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from admission.jobs import JobKinds
 from admission.model.configuration import Configuration
@@ -17,6 +17,13 @@ from admission.model.queues import (
     Topology,
 )
 from admission.model.workload import Workload
+
+
+class Serving(NamedTuple):
+    """How the API server answers for a kind. `forbidden`: it may well have it, but we may not look."""
+
+    served: bool
+    forbidden: bool = False
 
 
 class View(Protocol):
@@ -52,6 +59,10 @@ class View(Protocol):
     def unheard_of(self, owner: Ref, uid: str) -> Ref | None:
         """An owner that `job_of` does not find may be a job whose news is late: what to look for. None: it is of no
         kind of jobs, gone, or was never there."""
+        ...
+
+    def serving(self, kind: str) -> Serving | None:
+        """Whether the API server lets us see objects of this kind; None: that is not known yet."""
         ...
 
     def workload(self, ref: Ref) -> Workload | None: ...

@@ -5,7 +5,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from admission.jobs.described import described
 from admission.model.job import Job
+from admission.model.job_kind import JobKind
 from admission.model.kinds import Ref
 from admission.model.names import WorkloadKey
 from admission.model.pods import LimitRange, RuntimeClass
@@ -21,6 +23,7 @@ from admission.model.queues import (
 )
 from admission.model.workload import Workload
 from admission.reconcile.ancestors import DEEPEST
+from admission.reconcile.view import Serving
 from admission.rules.scheduler import Scheduler
 from admission.state.gated import gated
 from admission.state.objects import Objects
@@ -57,6 +60,7 @@ class Intake:
             "ResourceFlavor": self._flavor,
             "Topology": self._topology,
             "AdmissionCheck": self._admission_check,
+            "JobKind": self._job_kind,
             "Cohort": self._cohort,
             "ClusterQueue": self._cluster_queue,
             "LocalQueue": self._local_queue,
@@ -126,6 +130,28 @@ class Intake:
         if _standing(old) != _standing(value):
             for queue in list(self._objects.queues_with_check(name)):
                 self._judge(queue.name)
+
+    def _job_kind(self, name: str, value: JobKind | None) -> None:
+        if not _put_slot(self._objects.described, name, value):
+            return
+        kinds = self._objects.job_kinds
+        if value is None or value.rules is None:
+            kinds.forget(name)
+        else:
+            kinds.describe(name, value.kind, described(value.kind, value.rules))
+        for ref in [ref for ref in self._objects.jobs if ref.kind not in kinds]:
+            # Nobody tells of them any more; their Workloads stay as they are, since nothing is known to have ended.
+            self._objects.index_job(self._objects.jobs.pop(ref).observed, None)
+        for other in self._objects.described:
+            self._look_at(Ref("JobKind", "", other))
+        for ref in self._objects.jobs:  # an owner that was none may be one now
+            self._look_at(ref)
+
+    def serves(self, kind: str, serving: Serving) -> None:
+        """The API server was asked for objects of this kind."""
+        if self._objects.servings.get(kind) != serving:
+            self._objects.servings[kind] = serving
+            self._look_at(Ref("JobKind", "", self._objects.job_kinds.describer(kind)))
 
     def _cohort(self, name: str, value: Cohort | None) -> None:
         slot = self._objects.cohorts.get(name)

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from admission.jobs import JobKinds
 from admission.model.configuration import Configuration
 from admission.model.job import Job
+from admission.model.job_kind import JobKind
 from admission.model.kinds import KINDS, Ref, kind_of
 from admission.model.names import WorkloadKey
 from admission.model.queues import (
@@ -18,6 +19,7 @@ from admission.model.queues import (
     Topology,
 )
 from admission.model.workload import Workload
+from admission.reconcile.view import Serving
 from admission.rules.scheduler import Scheduler
 from admission.state.requests import Requests
 from admission.state.slots import Slot
@@ -33,6 +35,8 @@ class Objects:
         self.jobs: dict[Ref, Slot[Job]] = {}
         self.cluster_queues: dict[str, Slot[ClusterQueue]] = {}
         self.local_queues: dict[str, Slot[LocalQueue]] = {}
+        self.described: dict[str, Slot[JobKind]] = {}
+        self.servings: dict[str, Serving] = {}
         self.flavors: dict[str, Slot[ResourceFlavor]] = {}
         self.admission_checks: dict[str, Slot[AdmissionCheck]] = {}
         self.topologies: dict[str, Topology] = {}
@@ -92,6 +96,9 @@ class Objects:
     def job_of(self, uid: str) -> Job | None:
         ref = self._by_uid.get(uid)
         return self.job(ref) if ref is not None else None
+
+    def serving(self, kind: str) -> Serving | None:
+        return self.servings.get(kind)
 
     def unheard_of(self, owner: Ref, uid: str) -> Ref | None:
         if uid in self._no_jobs or uid in self._departed or ("." not in owner.kind and owner.kind not in KINDS):

@@ -17,11 +17,14 @@ from admission.model.effects import (
     StartJob,
 )
 from admission.model.job import Job
+from admission.model.job_kind import JobKind
 from admission.model.kinds import Ref
 from admission.model.names import WorkloadKey
 from admission.model.workload import Workload
 from admission.reconcile import transitions
 from admission.reconcile.job import reconcile_job
+from admission.reconcile.job_kind import reconcile_job_kind
+from admission.reconcile.view import Serving
 from admission.reconcile.wishes import NOTHING, Wishes
 from admission.reconcile.workload import reconcile_workload
 from admission.rules.scheduler import Scheduler
@@ -109,6 +112,10 @@ class State:
             if slot.flight is not None:
                 self._flights.land(slot.flight.id)
         self._intake.take(ref, None)
+
+    def serves(self, kind: str, serving: Serving) -> None:
+        """A fact: how the API server answers for a kind of jobs."""
+        self._intake.serves(kind, serving)
 
     def outcome(self, outcome: Outcome) -> None:
         """What became of an effect of a plan."""
@@ -301,6 +308,8 @@ class State:
             if value.admissible:
                 self._decisions.report_later(value.key, now)
             return reconcile_workload(self.objects, value, now)
+        if isinstance(value, JobKind):
+            return reconcile_job_kind(self.objects, value, now)
         return reconcile_job(self.objects, value, now) if isinstance(value, Job) else NOTHING
 
     def _grant(self, ref: Ref, slot: Slot[Any], wishes: Wishes, now: float) -> None:
@@ -340,6 +349,8 @@ class State:
                 return self.objects.workloads.get(workload_key(ref))
             case "ClusterQueue":
                 return self.objects.cluster_queues.get(ref.name)
+            case "JobKind":
+                return self.objects.described.get(ref.name)
             case "Cohort":
                 return self.objects.cohorts.get(ref.name)
             case "LocalQueue":

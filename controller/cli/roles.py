@@ -6,7 +6,7 @@ from typing import Any
 from admission.answers.configurations import JOB_KINDS, QUEUE_KINDS, SECRET
 from admission.api.crd import CONVERTED, crd_name
 from admission.model.gates import DEFAULTS, Gates
-from admission.model.kinds import JOBS, KINDS, KUEUE, WATCHED, Kind
+from admission.model.kinds import JOBS, KINDS, KUEUE, LOCKGATE, WATCHED, Kind
 from admission.published.pending import GROUP, VERSIONS
 from admission.stamping.job import DEFAULT_PRIORITY_CLASS
 from controller.pages.names import SECRET as CONTROLLER_SECRET
@@ -53,6 +53,7 @@ def _controller() -> list[Rule]:
         _may(("get", "create", "patch", "delete"), KUEUE, "workloads"),
         _may(("patch",), KUEUE, "admissionchecks", "clusterqueues", "resourceflavors"),
         _may(("patch",), KUEUE, "clusterqueues/status", "cohorts/status", "localqueues/status", "workloads/status"),
+        _may(("patch",), LOCKGATE, "jobkinds/status"),
         {
             **_may(("get", "patch"), "apiregistration.k8s.io", "apiservices"),
             "resourceNames": [f"{version}.{GROUP}" for version in VERSIONS],

@@ -9,6 +9,7 @@ import pytest
 from aiohttp import web
 
 from admission.model.kinds import Ref
+from admission.reconcile.view import Serving
 from controller.books import Books
 from controller.kit.clock import SYSTEM
 from controller.kube.client import Client
@@ -26,9 +27,13 @@ class Memory:
     def __init__(self) -> None:
         self.told: list[str] = []
         self.job_kinds: dict[str, Any] = {}
+        self.serving: dict[str, Serving] = {}
 
     def observe(self, kind: str, value: Any, *, read: bool = False) -> None:
         self.told.append(f"{kind} {value}" + " read" * read)
+
+    def serves(self, kind: str, serving: Serving) -> None:
+        self.serving[kind] = serving
 
     def gone(self, ref: Ref, resource_version: int | None = None, *, read: bool = False) -> None:
         self.told.append(f"{ref.kind} {ref.name} gone" + " read" * read)
@@ -105,9 +110,11 @@ async def test_nobody_waits_for_a_kind_that_a_cluster_need_not_serve(
     monkeypatch.setattr("controller.kube.reflector.OPTIONAL_WAIT", 0.01)
     async with Desk(client, "RayJob").open() as desk:
         await until(lambda: desk.books.synced)
+        assert desk.memory.serving["RayJob"] == Serving(served=False)
         server.served["ray.io/v1"] = ["rayjobs"]
         await server.put("/apis/ray.io/v1/namespaces/ns/rayjobs/train")
         await until(lambda: "RayJob train" in desk.memory.told)
+        assert desk.memory.serving["RayJob"] == Serving(served=True)
 
 
 class Described:

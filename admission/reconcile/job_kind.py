@@ -1,0 +1,39 @@
+"""What a JobKind object says of itself: whether jobs of its kind are queued, and if not, what to do about it."""
+
+from admission.model import names
+from admission.model.effects import Patch
+from admission.model.job_kind import JobKind, Standing, conflict, forbidden, invalid, not_served, ready
+from admission.model.kinds import Ref
+from admission.reconcile.status import conditions_json
+from admission.reconcile.transitions import set_condition
+from admission.reconcile.view import View
+from admission.reconcile.wishes import NOTHING, Wishes
+
+
+def reconcile_job_kind(view: View, job_kind: JobKind, now: float) -> Wishes:
+    """Its condition Active, written when it changes."""
+    standing = _standing(view, job_kind)
+    if job_kind.deleting or standing is None:
+        return NOTHING
+    active, reason, message = standing
+    conditions = set_condition(job_kind.conditions, names.ACTIVE, active, reason, message, now, job_kind.generation)
+    if conditions == job_kind.conditions:
+        return NOTHING
+    status = {"status": {"conditions": conditions_json(conditions)}}
+    ref = Ref("JobKind", "", job_kind.name)
+    return Wishes(effects=(Patch(ref, status, "status", job_kind.resource_version),))
+
+
+def _standing(view: View, job_kind: JobKind) -> Standing | None:
+    """None: it is not known yet whether the API server serves the kind."""
+    if job_kind.rules is None:
+        return invalid(job_kind.problem)
+    describer = view.job_kinds.describer(job_kind.kind)
+    if describer != job_kind.name:
+        return conflict(job_kind.kind, describer)
+    serving = view.serving(job_kind.kind)
+    if serving is None:
+        return None
+    if serving.served:
+        return ready(job_kind.kind)
+    return forbidden(job_kind.kind, "list") if serving.forbidden else not_served(job_kind.kind)
