@@ -10,7 +10,7 @@ from typing import Protocol
 
 from aiohttp import web
 
-from admission.answers import HOOKS, Answer, Request, View, answer
+from admission.answers import HOOKS, Answer, Request, View, answer, hook_at
 from controller.kit import metrics
 from controller.kit.logs import Log
 from controller.kube.errors import ApiError
@@ -37,6 +37,7 @@ def application(view: FetchingView) -> web.Application:
     for hook in HOOKS:
         app.router.add_post(hook.path, _Handler(hook.path, view).post)
     conversion.add_to(app)
+    app.router.add_post("/{path}", _Described(view).post)
     return app
 
 
@@ -98,6 +99,22 @@ class _Handler:
         except Exception:
             log.exception("no answer found", path=self._path, operation=request.operation)
             return Answer(False, "the webhook failed on this object; its log says why", code=500)
+
+
+class _Described:
+    """The paths of described kinds, which come and go."""
+
+    def __init__(self, view: FetchingView) -> None:
+        self._view = view
+        self._handlers: dict[str, _Handler] = {}
+
+    async def post(self, http: web.Request) -> web.Response:
+        path = http.path
+        if hook_at(path, self._view.job_kinds) is None:
+            raise web.HTTPNotFound(text=f"no webhook is served at {path[:200]}\n")
+        if path not in self._handlers:
+            self._handlers[path] = _Handler(path, self._view)
+        return await self._handlers[path].post(http)
 
 
 async def _body(http: web.Request) -> bytes:

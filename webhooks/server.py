@@ -22,6 +22,7 @@ from controller.kit.serving import Files, Serving
 from controller.kit.tasks import together
 from controller.kube.client import Client
 from controller.kube.configuration import read_settings
+from webhooks.described import DescribedKinds
 from webhooks.rotation import OwnAuthority
 from webhooks.routes import FetchingView, application
 from webhooks.settings import Settings, check, pod_namespace
@@ -65,7 +66,11 @@ async def run(settings: Settings) -> None:
         view = ClusterView(client, core)
         certificates = certificates_for(settings, client, core.namespace, serving)
         pages = {"/healthz": lambda: (True, "ok"), "/readyz": life.page}
-        loops = {**view.watches(), "keep certificates": certificates.run()}
+        loops = {
+            **view.watches(),
+            "keep certificates": certificates.run(),
+            "keep webhooks of described kinds": DescribedKinds(client, view).run(),
+        }
         async with served(settings.health_bind, pages), served(settings.metrics_bind, {}, with_metrics=True):
             background = asyncio.create_task(together(loops))
             front = asyncio.create_task(_serve(settings.webhook_bind, view, serving, life))

@@ -1,4 +1,5 @@
-"""What the webhooks know of the cluster: local queues and namespaces by watching, owners of jobs by asking once.
+"""What the webhooks know of the cluster: local queues, namespaces and described kinds of jobs by watching, owners of
+jobs by asking once.
 
 A review never waits for the watches; it may see what was true a moment ago, as any client may. Owners are fetched on
 a miss and remembered briefly.
@@ -8,10 +9,12 @@ import asyncio
 from collections.abc import Coroutine, Mapping
 from typing import Any
 
+from admission.jobs.described import described
 from admission.jobs.registry import JobKinds
 from admission.model.configuration import Configuration
 from admission.model.kinds import Ref
 from admission.model.queues import LocalQueue, Namespace
+from admission.readers.job_kind import read_job_kind
 from admission.readers.local_queue import read_local_queue
 from admission.readers.namespace import read_namespace
 from controller.kit.clock import SYSTEM, Clock
@@ -34,12 +37,16 @@ class OwnerUnknown(Exception):
 
 
 class ClusterView:
-    """`admission.answers.View` on a live cluster. `watches` must run; `synced` tells when it is complete."""
+    """`admission.answers.View` on a live cluster. `watches` must run; `synced` tells when it is complete.
+
+    It is complete without the described kinds, which a cluster may know nothing of: `described` tells when all of them
+    are known, and after somebody cleared it, when they have changed since.
+    """
 
     def __init__(self, client: Client, configuration: Configuration, clock: Clock = SYSTEM) -> None:
         self.configuration = configuration
         self.job_kinds = JobKinds(configuration.frameworks)
-        self.synced = asyncio.Event()
+        self.synced, self.described = asyncio.Event(), asyncio.Event()
         self._client = client
         self._clock = clock
         self._queues: Store[LocalQueue] = Store()
@@ -51,6 +58,7 @@ class ClusterView:
         return {
             "watch local queues": self._watch("LocalQueue", self._queues, read_local_queue),
             "watch namespaces": self._watch("Namespace", self._namespaces, read_namespace),
+            "watch job kinds": self._watch_job_kinds(),
         }
 
     def local_queue(self, namespace: str, name: str) -> LocalQueue | None:
@@ -98,3 +106,20 @@ class ClusterView:
                     store.synced = True
                     if self._queues.synced and self._namespaces.synced:
                         self.synced.set()
+
+    async def _watch_job_kinds(self) -> None:
+        listed = False
+        async for delta in Reflector(self._client, "JobKind", clock=self._clock).deltas():
+            match delta:
+                case Changed(ref, manifest, _):
+                    found = read_job_kind(manifest)
+                    if found.rules is None:
+                        self.job_kinds.forget(ref.name)
+                    else:
+                        self.job_kinds.describe(ref.name, found.kind, described(found.kind, found.rules))
+                case Gone(ref, _):
+                    self.job_kinds.forget(ref.name)
+                case Synced() | Missing():
+                    listed = True
+            if listed:
+                self.described.set()

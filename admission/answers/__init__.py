@@ -7,7 +7,7 @@
 
 from admission.answers.answer import answer
 from admission.answers.configurations import by_service, by_url, webhook_configurations
-from admission.answers.hooks import HOOKS, Hook, hooks_for
+from admission.answers.hooks import HOOKS, Hook, hook_at, hooks_for
 from admission.answers.request import Answer, Operation, PatchOperation, Request, View
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "answer",
     "by_service",
     "by_url",
+    "hook_at",
     "hooks_for",
     "webhook_configurations",
 ]

@@ -1,9 +1,10 @@
 """Topology annotations on the pod templates of a job: on each, and between those that are placed as one."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from admission.api.field_errors import OMITTED, FieldError, invalid, key
+from admission.jobs.descriptor import Descriptor, Manifest
 from admission.jobs.places import Path, value_at
 from admission.jobs.templated import PodGroup
 from admission.model.names import POD_SET_GROUP_NAME, PREFERRED_TOPOLOGY, REQUIRED_TOPOLOGY
@@ -14,42 +15,70 @@ from admission.validation.topology_annotations import check_topology_annotations
 _NEVER_GROUPED = frozenset(("TFJob", "PyTorchJob", "XGBoostJob", "PaddleJob", "JAXJob", "SparkApplication"))
 
 
-def check_pod_templates(name: str, manifest: Mapping[str, Any], groups: Sequence[PodGroup]) -> list[FieldError]:
+@runtime_checkable
+class Grouped(Protocol):
+    """A descriptor that knows where in the manifest its pod templates lie."""
+
+    def groups(self, manifest: Manifest) -> list[PodGroup]: ...
+
+
+class _Noted(NamedTuple):
+    path: str  # of the annotations, for people
+    notes: Mapping[str, str]
+    pods: int
+
+
+def check_pod_templates(name: str, descriptor: Descriptor, manifest: Manifest) -> list[FieldError]:
     """`name`: of the kind, as in `Ref.kind`."""
-    found = [(_path(one.at), strings(_annotations(manifest, one)), one) for one in groups]
-    errors = [error for path, notes, one in found for error in check_topology_annotations(path, notes, one.count)]
-    if name in _NEVER_GROUPED:
-        return errors
-    placed: dict[str, list[tuple[str, Mapping[str, str], PodGroup]]] = {}
-    for path, notes, one in found:
-        if POD_SET_GROUP_NAME in notes and (REQUIRED_TOPOLOGY in notes or PREFERRED_TOPOLOGY in notes):
-            placed.setdefault(notes[POD_SET_GROUP_NAME], []).append((path, notes, one))
-    return [*errors, *(error for group, members in placed.items() for error in _together(group, members))]
+    noted = _noted(descriptor, manifest)
+    errors = [error for one in noted for error in check_topology_annotations(one.path, one.notes, one.pods)]
+    return errors if name in _NEVER_GROUPED else [*errors, *_groups(noted)]
 
 
-def _together(group: str, members: list[tuple[str, Mapping[str, str], PodGroup]]) -> Iterator[FieldError]:
+def _noted(descriptor: Descriptor, manifest: Manifest) -> list[_Noted]:
+    if isinstance(descriptor, Grouped):
+        return [
+            _Noted(_path(one.at), strings(_annotations(value_at(manifest, one.at))), one.count)
+            for one in descriptor.groups(manifest)
+        ]
+    # A role of a SparkApplication has no template to look into: it says such things itself.
+    return [
+        _Noted(f"spec.{one['name']}.annotations", strings(_annotations(one["template"])), one["count"])
+        for one in descriptor.pod_sets(manifest)
+    ]
+
+
+def _groups(noted: list[_Noted]) -> Iterator[FieldError]:
+    placed: dict[str, list[_Noted]] = {}
+    for one in noted:
+        if POD_SET_GROUP_NAME in one.notes and (REQUIRED_TOPOLOGY in one.notes or PREFERRED_TOPOLOGY in one.notes):
+            placed.setdefault(one.notes[POD_SET_GROUP_NAME], []).append(one)
+    for group, members in placed.items():
+        yield from _together(group, members)
+
+
+def _together(group: str, members: list[_Noted]) -> Iterator[FieldError]:
     """A leader and its workers share a level; more than that nobody can place."""
     if len(members) != 2:
         why = f"can only define groups of exactly 2 pod sets, got: {len(members)} pod set(s)"
-        yield from (invalid(key(path, POD_SET_GROUP_NAME), group, why) for path, _, _ in members)
+        yield from (invalid(key(one.path, POD_SET_GROUP_NAME), group, why) for one in members)
         return
-    (one, one_notes, leader), (other, other_notes, workers) = members
-    if 1 not in (leader.count, workers.count):
+    first, second = members
+    if 1 not in (first.pods, second.pods):
         why = (
             "can only define groups where at least one pod set has only 1 replica, "
-            f"got: {leader.count} replica(s) and {workers.count} replica(s) in the group"
+            f"got: {first.pods} replica(s) and {second.pods} replica(s) in the group"
         )
-        yield from (invalid(key(path, POD_SET_GROUP_NAME), group, why) for path in (one, other))
-    if any(one_notes.get(wish) != other_notes.get(wish) for wish in (REQUIRED_TOPOLOGY, PREFERRED_TOPOLOGY)):
-        for path, against in ((one, other), (other, one)):
-            wishes = f"'{REQUIRED_TOPOLOGY}' or '{PREFERRED_TOPOLOGY}'"
-            yield invalid(
-                path, OMITTED, f"must specify {wishes} topology consistent with '{against}' in group '{group}'"
-            )
+        yield from (invalid(key(one.path, POD_SET_GROUP_NAME), group, why) for one in members)
+    if any(first.notes.get(wish) != second.notes.get(wish) for wish in (REQUIRED_TOPOLOGY, PREFERRED_TOPOLOGY)):
+        wishes = f"'{REQUIRED_TOPOLOGY}' or '{PREFERRED_TOPOLOGY}'"
+        for one, other in ((first, second), (second, first)):
+            why = f"must specify {wishes} topology consistent with '{other.path}' in group '{group}'"
+            yield invalid(one.path, OMITTED, why)
 
 
-def _annotations(manifest: Mapping[str, Any], group: PodGroup) -> Any:
-    return mapping(mapping(value_at(manifest, group.at)).get("metadata")).get("annotations")
+def _annotations(template: object) -> object:
+    return mapping(mapping(template).get("metadata")).get("annotations")
 
 
 def _path(at: Path) -> str:

@@ -9,15 +9,18 @@ import msgspec
 from admission.api.documents import Document, view, whole
 from admission.api.field_errors import FieldError
 from admission.jobs.descriptor import Descriptor, Manifest
-from admission.jobs.templated import Templated
 from admission.model.kinds import kind_of
 from admission.model.names import QUEUE_NAME
 from admission.validation.job_labels import Metadata, Standing, check_labels
 from admission.validation.pod_templates import check_pod_templates
+from admission.validation.ray import check_ray_cluster, check_ray_job
 from admission.validation.unchanged import unchanged
 
 # Rules of one kind, for jobs that are managed: the job as it would be stored -> complaints.
-_OWN: Mapping[str, Callable[[Manifest], list[FieldError]]] = {}
+_OWN: Mapping[str, Callable[[Manifest], list[FieldError]]] = {
+    "RayCluster": check_ray_cluster,
+    "RayJob": check_ray_job,
+}
 # Of these Kueue judges an update only if the job is, or was, one to manage.
 _LEFT_ALONE_UNQUEUED = frozenset(("RayJob", "RayCluster", "SparkApplication"))
 
@@ -49,8 +52,7 @@ def check_templated_job(
     errors = check_labels(name, kind_of(name), job, standing, around.has_default_queue, around.gated)
     if name in _OWN and (metadata.label(QUEUE_NAME) or around.manage_without_queue_name):
         errors = [*_OWN[name](manifest), *errors]
-    groups = descriptor.groups(manifest) if isinstance(descriptor, Templated) else []
-    return [*errors, *check_pod_templates(name, manifest, groups)]
+    return [*errors, *check_pod_templates(name, descriptor, manifest)]
 
 
 def _passes(name: str, metadata: Metadata, old: Metadata | None, around: Around) -> bool:
