@@ -9,6 +9,7 @@ from admission.model.queues import ClusterQueue, FlavorResource, LocalQueue
 from admission.published import families as f
 from admission.published.families import Family
 from admission.published.tally import Labels
+from admission.rules.consumption import BILLION
 from admission.rules.queue import Queue
 from admission.state import State
 from admission.tree import Node
@@ -99,7 +100,11 @@ def local_queue_gauges(state: State, key: str, finished: int, *, resources: bool
     condition = queue.status.conditions.get(names.ACTIVE)
     for each in ("True", "False", "Unknown") if condition is not None else ():
         yield f.LOCAL_STATUS, (*labels, each), float(condition is not None and each == condition.status)
-    cluster_queue = state.objects.cluster_queue(queue.cluster_queue) if resources else None
+    cluster_queue, ledger = state.objects.cluster_queue(queue.cluster_queue), state.scheduler.consumption
+    if ledger is not None and cluster_queue is not None and cluster_queue.usage_based:
+        endless, used = ledger.standing(key)
+        yield f.FAIR_USAGE, (*labels, cluster_queue.name), _UNLIMITED if endless else float(used / BILLION)
+    cluster_queue = cluster_queue if resources else None
     for fr in cluster_queue.quotas() if cluster_queue is not None else ():
         yield f.LOCAL_RESERVATION, (*labels, *fr), _base(fr, load.reserved.get(fr, 0))
         yield f.LOCAL_USAGE, (*labels, *fr), _base(fr, load.used.get(fr, 0))

@@ -13,6 +13,7 @@ from admission.model.workload import Workload
 from admission.published import families as f
 from admission.published.families import Family
 from admission.published.tally import Labels, Tally
+from admission.published.unadmitted import Unadmitted
 from admission.state import State
 
 # The message of Preempted names the preemptor's place in the tree of cohorts, its queue last.
@@ -26,6 +27,7 @@ class Recorder:
         self.counting = False
         self.tally = Tally()
         self.finished: dict[str, int] = {}  # existing finished workloads by LocalQueue
+        self.unadmitted = Unadmitted(state.objects.configuration.gates)
         self._state = state
         self._shown = shown
         self._attempts = state.scheduler.attempts
@@ -34,6 +36,7 @@ class Recorder:
         """`before`: as it was when last told, None: unknown until now. `after`: None when it is gone."""
         self._count_finished(before, -1)
         self._count_finished(after, 1)
+        self.unadmitted.told(before, after)
         if not self.counting or after is None:
             return
         if before is None:

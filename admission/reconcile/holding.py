@@ -13,6 +13,7 @@ from admission.model.workload import Workload
 from admission.reconcile import checks, transitions
 from admission.reconcile.events import admitted_event, evicted_event
 from admission.reconcile.queues import inactivity
+from admission.reconcile.unadmitted import queue_reason
 from admission.reconcile.view import View
 from admission.reconcile.wishes import NOTHING, Wishes
 
@@ -69,8 +70,8 @@ def _waiting_for_checks(
     )
     if open_for_it:
         return NOTHING
-    reason = names.INADMISSIBLE
-    return Wishes(transitions.unreserve(workload, reason, waiting_for_queue(view, workload), now))
+    problem = waiting_for_queue(view, workload)
+    return Wishes(transitions.unreserve(workload, queue_reason(view.configuration.gates, problem), problem, now))
 
 
 def _limits(view: View, workload: Workload, now: float) -> Wishes:

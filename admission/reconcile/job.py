@@ -19,7 +19,7 @@ from admission.model.effects import (
 from admission.model.job import Job
 from admission.model.kinds import Ref
 from admission.model.workload import Workload
-from admission.reconcile import transitions
+from admission.reconcile import transitions, unadmitted
 from admission.reconcile.ancestors import NestedTooDeeply, ancestry
 from admission.reconcile.pods_ready import reclaimed, with_readiness
 from admission.reconcile.priority import priority_of
@@ -272,7 +272,8 @@ def _leave(view: View, job: Job, workload: Workload, now: float) -> Wishes:
         return _stop(view, job, (workload,), workload.conditions[names.EVICTED].message)
     if job.active:
         return NOTHING
-    return Wishes(transitions.requeue_after_stop(workload, now))
+    reason = unadmitted.reason(view.configuration.gates, unadmitted.PENDING_EVALUATION)
+    return Wishes(transitions.requeue_after_stop(workload, now, reason))
 
 
 def _stop(view: View, job: Job, owned: Sequence[Workload], message: str) -> Wishes:

@@ -106,12 +106,13 @@ def preempt(workload: Workload, reason: str, message: str, now: float) -> Worklo
     return with_condition(after, names.PREEMPTED, True, reason, message, now)
 
 
-def requeue_after_stop(workload: Workload, now: float) -> Workload:
-    """The job of an evicted workload has no pods left: back to waiting, or to whatever its eviction asks for."""
+def requeue_after_stop(workload: Workload, now: float, reason: str = names.PENDING) -> Workload:
+    """The job of an evicted workload has no pods left: back to waiting, or to whatever its eviction asks for. `reason`:
+    why it holds no quota now."""
     evicted = workload.conditions[names.EVICTED]
     back = evicted.reason in ("Preempted", "NodeFailures")
     after = with_condition(workload, names.REQUEUED, back, evicted.reason, evicted.message, now)
-    return unreserve(after, names.PENDING, evicted.message, now)
+    return unreserve(after, reason, evicted.message, now)
 
 
 def finish(workload: Workload, succeeded: bool, message: str, now: float) -> Workload:

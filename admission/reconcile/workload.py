@@ -5,7 +5,7 @@ from dataclasses import replace
 from admission.model import names
 from admission.model.effects import Delete, EmitEvent, Patch
 from admission.model.workload import Workload
-from admission.reconcile import checks, transitions
+from admission.reconcile import checks, transitions, unadmitted
 from admission.reconcile.events import evicted_event
 from admission.reconcile.holding import reconcile_holder
 from admission.reconcile.requeueing import reconcile_requeueing
@@ -15,6 +15,15 @@ from admission.reconcile.wishes import NOTHING, Wishes
 
 def reconcile_workload(view: View, workload: Workload, now: float) -> Wishes:
     """The next step for this workload; at most one write of its status."""
+    wishes = _next(view, workload, now)
+    if wishes.effects or not unadmitted.observed(view.configuration.gates):
+        return wishes
+    after = wishes.workload or workload
+    spelled = unadmitted.spelled_out(after, now)
+    return wishes if spelled is after else replace(wishes, workload=spelled)
+
+
+def _next(view: View, workload: Workload, now: float) -> Wishes:
     if _orphan(view, workload):
         return _bury(view, workload, now)
     if workload.finished:
@@ -33,11 +42,11 @@ def reconcile_workload(view: View, workload: Workload, now: float) -> Wishes:
     requeueing = reconcile_requeueing(view, workload, now)
     if requeueing is not None:
         return requeueing
-    gated = _gated(workload, now)
+    gated = _gated(view, workload, now)
     return gated if gated is not None else _show_checks(view, workload, now)
 
 
-def _gated(workload: Workload, now: float) -> Wishes | None:
+def _gated(view: View, workload: Workload, now: float) -> Wishes | None:
     """Gates of the annotation admission-gated-by keep it out of its queue; both ends of that are told."""
     condition = workload.conditions.get(names.QUOTA_RESERVED)
     told = condition is not None and condition.reason == "AdmissionGated"
@@ -46,7 +55,11 @@ def _gated(workload: Workload, now: float) -> Wishes | None:
     if workload.gated_by:
         reason, event, message = "AdmissionGated", "AdmissionGated", f"Admission is gated by: {workload.gated_by}"
     else:
-        reason, event, message = names.PENDING, "AdmissionGateCleared", "The admission gate was cleared"
+        reason, event = (
+            unadmitted.reason(view.configuration.gates, unadmitted.PENDING_EVALUATION),
+            "AdmissionGateCleared",
+        )
+        message = "AdmissionGatedBy cleared, waiting for quota reservation"
     after = transitions.with_condition(workload, names.QUOTA_RESERVED, False, reason, message, now)
     return Wishes(after, events=(EmitEvent(workload.ref, workload.uid, "Normal", event, message),))
 

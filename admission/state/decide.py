@@ -7,7 +7,7 @@ from admission.model.decisions import Admit, Decision, Hold, Preempt
 from admission.model.effects import CONSEQUENCE, DECISION, REPORT, EmitEvent
 from admission.model.names import WorkloadKey
 from admission.model.workload import Workload
-from admission.reconcile import checks, transitions
+from admission.reconcile import checks, transitions, unadmitted
 from admission.reconcile.events import admitted_event, evicted_event, preemption_events, reserved_event
 from admission.reconcile.holding import waiting_for_queue
 from admission.rules.scheduler import Scheduler
@@ -129,17 +129,16 @@ class Decisions:
 
     def _waits_for(self, key: WorkloadKey, workload: Workload) -> tuple[str, str] | None:
         """Reason and message of its condition; None while nobody has looked at it."""
-        hold = self._scheduler.last(key)
-        fine = self._objects.configuration.gates["UnadmittedWorkloadsObservability"]
+        hold, gates = self._scheduler.last(key), self._objects.configuration.gates
         queue_problem = waiting_for_queue(self._objects, workload)
         if queue_problem:
-            missing = queue_problem.endswith("doesn't exist")
-            return (("Misconfigured" if missing else "Suspended") if fine else names.INADMISSIBLE), queue_problem
+            return unadmitted.queue_reason(gates, queue_problem), queue_problem
         if checks.refused(workload):
-            return ("PendingEvaluation" if fine else names.PENDING), "The workload has failed admission checks"
+            return unadmitted.reason(gates, unadmitted.PENDING_EVALUATION), "The workload has failed admission checks"
         if hold is None:
             return None
-        return (hold.reason if fine else names.PENDING), hold.message
+        coarse = "Waiting" if hold.reason == "WaitingForPodsReady" else names.PENDING
+        return unadmitted.reason(gates, hold.reason, coarse), hold.message
 
     def _current(self, key: WorkloadKey) -> Workload | None:
         slot = self._objects.workloads.get(key)

@@ -25,7 +25,7 @@ from admission.model.queues import FlavorResource
 from admission.model.times import stamp
 from admission.model.workload import Workload
 from admission.readers.workload import read_workload
-from admission.reconcile import checks, transitions
+from admission.reconcile import checks, transitions, unadmitted
 from admission.reconcile.job import is_managed
 from admission.reconcile.priority import priority_of
 from admission.state import State
@@ -314,7 +314,8 @@ class Simulation:
         story.evictions += 1
         what = "preempted" if workload.is_true(names.PREEMPTED) else "evicted"
         self._told(what, workload, names.PREEMPTED if what == "preempted" else names.EVICTED)
-        self.state.observe("Workload", transitions.requeue_after_stop(workload, self._clock))
+        reason = unadmitted.reason(self.state.objects.configuration.gates, unadmitted.PENDING_EVALUATION)
+        self.state.observe("Workload", transitions.requeue_after_stop(workload, self._clock, reason))
 
     def _end(self, story: Story, run: int) -> None:
         if story.running != run:

@@ -95,6 +95,7 @@ class Page:
                 yield from [*local_queue_gauges(state, key, count, resources=resources)]
         for name in [*state.objects.cluster_queues]:
             yield from [*queue_gauges(state, name, finished[name], resources=resources)]
+        yield from [*self.recorder.unadmitted.gauges(state, self._has_series)]
         for root in state.scheduler.tree.roots():
             yield from [*cohort_gauges(state, root)]
 

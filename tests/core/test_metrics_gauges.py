@@ -14,6 +14,7 @@ from admission.published import cohort_gauges, local_queue_gauges, queue_gauges
 from admission.published.queues import Sample
 from admission.state import State
 from tests.core.lab import group
+from tests.core.test_fair_admission import HOUR, Company
 from tests.core.test_state import Desk
 
 
@@ -141,3 +142,21 @@ def test_shares_are_shown_where_sharing_is_fair() -> None:
     assert shares == {("root",): 0.0, ("left",): 500.0}
     plain = in_tree(State())
     assert shown(queue(plain, resources=True), "cluster_queue_weighted_share") == {}
+
+
+def test_what_a_local_queue_is_served_by_is_shown_where_it_counts() -> None:
+    """Four cores for an hour, with a half-life of an hour, of weight two."""
+    company = Company(heavy="2", light="0")
+    company.submit("a", "heavy", 4)
+    company.pass_time(HOUR)
+    name = "local_queue_admission_fair_sharing_usage"
+
+    def used(company: Company, queue: str) -> dict[tuple[str, ...], float]:
+        state = company.world.state
+        assert isinstance(state, State)
+        return shown(local_queue_gauges(state, f"lab/{queue}", 0, resources=False), name)
+
+    assert used(company, "heavy") == {("heavy", "lab", "cq"): pytest.approx(1.0, rel=0.1)}
+    assert used(company, "light") == {("light", "lab", "cq"): float("inf")}
+    assert used(Company(usage_based=False), "heavy") == {}
+    assert used(Company(configuration=Configuration()), "heavy") == {}
