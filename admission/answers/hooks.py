@@ -10,7 +10,7 @@ from typing import Literal
 
 from admission.answers.request import Operation
 from admission.jobs.registry import JobKinds
-from admission.model.kinds import JOBS, KINDS, KUEUE, kind_of
+from admission.model.kinds import JOBS, KINDS, KUEUE, LOCKGATE, kind_of
 
 Verb = Literal["mutate", "validate"]
 
@@ -31,7 +31,7 @@ class Hook:
     @property
     def of_jobs(self) -> bool:
         """Whether what passes is a job, and no queue or Workload."""
-        return self.group != KUEUE
+        return self.group not in (KUEUE, LOCKGATE)
 
 
 def _hook(verb: Verb, name: str, *operations: Operation, status: bool = False, domain: str = "kb.io") -> Hook:
@@ -62,6 +62,7 @@ HOOKS: tuple[Hook, ...] = (
     _hook("validate", "Cohort", "CREATE", "UPDATE"),
     _hook("validate", "ResourceFlavor", "CREATE", "UPDATE"),
     _hook("validate", "Workload", "CREATE", "UPDATE", status=True),
+    _hook("validate", "JobKind", "CREATE", "UPDATE", domain=DESCRIBED),
     *(hook for kind in JOBS for hook in job_hooks(kind)),
 )
 

@@ -135,7 +135,7 @@ def _rules(schema: Schema, value: Any, old: Any, path: str) -> Iterator[FieldErr
             yield from _rules(inner, field, before, where)
     elif isinstance(value, list):
         for position, entry in enumerate(value):
-            yield from _rules(schema["items"], entry, _counterpart(schema, entry, old), f"{path}[{position}]")
+            yield from _rules(schema.get("items", {}), entry, _counterpart(schema, entry, old), f"{path}[{position}]")
 
 
 def _fields(schema: Schema, value: Mapping[str, Any], old: Any, path: str) -> Iterator[tuple[str, Any, Schema, Any]]:

@@ -1,4 +1,4 @@
-"""A kind that a JobKind object describes, as a descriptor: its jobs are treated like those of a kind that is built in."""
+"""A kind that a JobKind object describes, as a descriptor: its jobs are treated like those of kinds built in."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence

@@ -239,11 +239,11 @@ class _Reading(Expressions):
                     self.errors.append(forbidden(child(path, name), "is asked of a path, not of a condition"))
             reasons = tuple(text(one) for one in items(stated.get("reasons")))
             return ConditionTest(text(stated["condition"]), text(stated.get("status"), "True"), reasons)
-        for name in ("status", "reasons"):
-            if stated.get(name) is not None:
-                self.errors.append(forbidden(child(path, name), "is asked of a condition, and there is none"))
+        alone = [name for name in ("status", "reasons") if stated.get(name) is not None]
+        self.errors += [forbidden(child(path, name), "is asked of a condition, and there is none") for name in alone]
         if stated.get("path") is None:
-            self.errors.append(required(path, "name a condition, or a path and what its value must be"))
+            if not alone:
+                self.errors.append(required(path, "name a condition, or a path and what its value must be"))
             return None
         if len(asked) != 1:
             remedy = "exactly one of in, notIn, atLeast and exists must say what the value must be"

@@ -2,11 +2,11 @@
 
 from admission.api.defaults import prune, with_defaults
 from admission.api.violations import violations
-from admission.model.kinds import KINDS, KUEUE
+from admission.model.kinds import KINDS, KUEUE, LOCKGATE
 from admission.world import batch
 from admission.world.objects import Frozen, Object
 
-_OURS = frozenset(key for key, kind in KINDS.items() if kind.group == KUEUE)
+_OURS = frozenset(key for key, kind in KINDS.items() if kind.group in (KUEUE, LOCKGATE))
 _ROOT = ("apiVersion", "kind", "metadata")
 
 

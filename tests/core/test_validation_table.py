@@ -4,9 +4,9 @@ from collections import Counter
 
 import pytest
 
-from admission.api.crd import SERVED
+from admission.api.crd import OWN, SERVED
 from admission.api.defaults import with_defaults
-from tests.refusals import ROWS, Row
+from tests.refusals import OWN_ROWS, ROWS, Row
 from tests.refusals.memory import refusal
 
 FEWEST = 250  # a table that shrinks has lost rules
@@ -14,19 +14,21 @@ FEWEST = 250  # a table that shrinks has lost rules
 
 def test_there_is_a_row_for_every_rule() -> None:
     assert len(ROWS) >= FEWEST
-    assert not [rule for rule, times in Counter(map(str, ROWS)).items() if times > 1]
+    assert not [rule for rule, times in Counter(map(str, (*ROWS, *OWN_ROWS))).items() if times > 1]
     assert {row.refused.new["kind"] for row in ROWS} == {*SERVED, "Job"}
+    assert {row.refused.new["kind"] for row in OWN_ROWS} == {*OWN}
 
 
-@pytest.mark.parametrize("row", ROWS, ids=str)
+@pytest.mark.parametrize("row", [*ROWS, *OWN_ROWS], ids=str)
 def test_what_keeps_the_rule_is_accepted(row: Row) -> None:
     assert refusal(row.accepted) == ("", [])
     kind = row.accepted.new["kind"]
-    if kind in SERVED:
-        SERVED[kind].model.model_validate(with_defaults(kind, row.accepted.new))
+    models = {**SERVED, **OWN}
+    if kind in models:
+        models[kind].model.model_validate(with_defaults(kind, row.accepted.new))
 
 
-@pytest.mark.parametrize("row", ROWS, ids=str)
+@pytest.mark.parametrize("row", [*ROWS, *OWN_ROWS], ids=str)
 def test_what_breaks_it_is_refused_for_nothing_else(row: Row) -> None:
     by, said = refusal(row.refused)
     assert by == row.by, said

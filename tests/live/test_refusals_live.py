@@ -3,6 +3,7 @@
 import random
 from collections.abc import Iterator
 from contextlib import closing
+from typing import Any
 
 import pytest
 
@@ -10,7 +11,7 @@ from admission.api.crd import definitions
 from hack.cluster import Cluster
 from tests.live.refusing import Server
 from tests.live.webhook_process import webhooks
-from tests.refusals import ROWS, Row, Write
+from tests.refusals import OWN_ROWS, ROWS, Row, Write
 from tests.refusals.cluster_queue import QUOTA
 from tests.refusals.damage import damaged
 from tests.refusals.memory import refusal
@@ -23,7 +24,7 @@ pytestmark = pytest.mark.timeout(1800)  # the first run on a machine builds Kube
 AMOUNT = f"{QUOTA}.nominalQuota"
 GOOD = [
     row.accepted
-    for row in ROWS
+    for row in (*ROWS, *OWN_ROWS)
     if (row.accepted.old is None or row.accepted.status)
     and not row.accepted.legacy
     and row.accepted.new["kind"] != "Job"  # its template is the API server's own business
@@ -60,22 +61,22 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
             api.apply(definition)
         cluster.until(lambda: all(api.answers(_collection(made)) for made in definitions()), "our kinds to be served")
         with closing(Server(api)) as asked:
-            asked.store_legacy([*ROWS, *FROM_OF_OLD])
+            asked.store_legacy([*ROWS, *OWN_ROWS, *FROM_OF_OLD])
             with webhooks(cluster, tmp_path_factory.mktemp("webhooks") / "log"):
                 yield asked
 
 
 def _collection(definition: dict[str, object]) -> str:
-    spec: dict[str, dict[str, str]] = definition["spec"]  # type: ignore[assignment]
-    return f"/apis/kueue.x-k8s.io/v1beta2/{spec['names']['plural']}"
+    spec: dict[str, Any] = definition["spec"]  # type: ignore[assignment]
+    return f"/apis/{spec['group']}/{spec['versions'][0]['name']}/{spec['names']['plural']}"
 
 
-@pytest.mark.parametrize("row", ROWS, ids=str)
+@pytest.mark.parametrize("row", [*ROWS, *OWN_ROWS], ids=str)
 def test_the_server_accepts_what_keeps_the_rule(server: Server, row: Row) -> None:
     assert server.answer(row, row.accepted) is None
 
 
-@pytest.mark.parametrize("row", ROWS, ids=str)
+@pytest.mark.parametrize("row", [*ROWS, *OWN_ROWS], ids=str)
 def test_the_server_refuses_what_breaks_it_for_nothing_else(server: Server, row: Row) -> None:
     refusal = server.answer(row, row.refused)
     assert refusal is not None

@@ -11,6 +11,7 @@ from tests.refusals import (
     cluster_queue_status,
     cohort,
     job,
+    job_kind,
     local_queue,
     priority_class,
     provisioning,
@@ -40,4 +41,7 @@ ROWS: tuple[Row, ...] = (
     *job.ROWS,
 )
 
-__all__ = ["ROWS", "Object", "Row", "Write"]
+# Of kinds that Kueue has not.
+OWN_ROWS: tuple[Row, ...] = (*job_kind.ROWS,)
+
+__all__ = ["OWN_ROWS", "ROWS", "Object", "Row", "Write"]

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 
 from admission.answers import Answer, Operation, Request, answer, hooks_for
-from admission.api.crd import SERVED
+from admission.api.crd import OWN, SERVED
 from admission.api.defaults import prune, with_defaults
 from admission.api.violations import violations
 from admission.jobs.registry import JobKinds
@@ -42,7 +42,7 @@ def refusal(write: Write) -> tuple[str, list[str]]:
         status = kept.get("status")
         new = {name: field for name, field in changed.items() if name != "status"}
         new |= {"status": status} if status is not None else {}
-    errors = violations(kind, new, old) if kind in SERVED else []
+    errors = violations(kind, new, old) if kind in (*SERVED, *OWN) else []
     if errors:
         return "schema", [str(error) for error in errors]
     said = _webhooks(new, old, "status" if write.status else "")
@@ -50,7 +50,7 @@ def refusal(write: Write) -> tuple[str, list[str]]:
 
 
 def _read(kind: str, wire: Object) -> Object:
-    return with_defaults(kind, prune(kind, wire)) if kind in SERVED else wire
+    return with_defaults(kind, prune(kind, wire)) if kind in (*SERVED, *OWN) else wire
 
 
 def _webhooks(new: Object, old: Object | None, subresource: str) -> Answer:
