@@ -132,7 +132,12 @@ class Intake:
                 self._judge(queue.name)
 
     def _job_kind(self, name: str, value: JobKind | None) -> None:
+        slot = self._objects.described.get(name)
+        old = slot.observed if slot is not None else None
         if not _put_slot(self._objects.described, name, value):
+            return
+        self._look_at(Ref("JobKind", "", name))
+        if old is not None and value is not None and (old.kind, old.rules) == (value.kind, value.rules):
             return
         kinds = self._objects.job_kinds
         if value is None or value.rules is None:
