@@ -63,18 +63,23 @@ def _controller() -> list[Rule]:
 
 def jobs_of_kinds(kinds: Iterable[Kind]) -> list[Rule]:
     """What it takes, besides watching, to start and stop jobs of these kinds."""
-    plurals: dict[str, list[str]] = {}
-    for kind in kinds:
-        plurals.setdefault(kind.group, []).append(kind.plural)
     return [
         rule
-        for group, names in plurals.items()
+        for group, names in _by_group(kinds)
         for rule in (
             _may(("get", "patch", "delete"), group, *names),
             # Some clusters guard who may make an object own something.
             _may(("update",), group, *(f"{name}/finalizers" for name in names)),
         )
     ]
+
+
+def _by_group(kinds: Iterable[Kind]) -> Iterable[tuple[str, list[str]]]:
+    """Groups, and the plurals of those of the kinds that are in each."""
+    plurals: dict[str, list[str]] = {}
+    for kind in kinds:
+        plurals.setdefault(kind.group, []).append(kind.plural)
+    return plurals.items()
 
 
 def _webhooks(gates: Gates) -> list[Rule]:
@@ -86,7 +91,8 @@ def _webhooks(gates: Gates) -> list[Rule]:
         *([default_class] if gates["WorkloadPriorityClassDefaulting"] else ()),
         _may(_WATCH, "", "namespaces"),
         _may(_WATCH, KUEUE, "localqueues"),
-        _may(("get",), "batch", "jobs"),
+        _may(_WATCH, LOCKGATE, KINDS["JobKind"].plural),
+        *(_may(("get",), group, *plurals) for group, plurals in _by_group(KINDS[name] for name in JOBS)),
         {**_may(("get", "patch"), "admissionregistration.k8s.io", *configurations), **ours},
         {**_may(("get", "patch"), "apiextensions.k8s.io", "customresourcedefinitions"), **converted},
     ]
