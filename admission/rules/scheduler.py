@@ -1,12 +1,10 @@
 """The memory of the scheduler: who waits where, who holds what, what was tried; told what changed, it judges.
 
 Everything a decision needs lives here: the quota tree, the holders, one line per ClusterQueue, the sticky preemptors,
-the progress of flavor scans. `run` plays scheduling cycles on the assumed state. Waking is noted at once and done
-before the next look, so that many releases between two runs cost one.
+the progress of flavor scans. `run` plays scheduling cycles on the assumed state.
 """
 
 from collections.abc import Iterable, Mapping
-from functools import partial
 
 from admission.model.configuration import DEFAULTS, Configuration
 from admission.model.decisions import Admit, Hold, Preempt
@@ -20,6 +18,7 @@ from admission.rules.holders import Holder, Holders
 from admission.rules.nomination import look, survey
 from admission.rules.queue import Queue, Waiting
 from admission.rules.rounds import Rounds, Run
+from admission.rules.waking import Waking
 from admission.tree import Node, Tree
 from admission.tree.shares import Share, share
 
@@ -32,9 +31,7 @@ class Scheduler:
     def __init__(self, configuration: Configuration = DEFAULTS) -> None:
         self.paused = False  # while True, run() looks at nobody and decides nothing
         self._estate = Estate(configuration)
-        self._stirred: dict[Node, None] = {}  # roots of trees where something happened
-        self._to_wake: dict[Node, None] = {}  # roots of trees whose parked workloads get another look
-        self._queues_to_wake: dict[str, None] = {}  # likewise, of trees that are no more as they were
+        self._waking = Waking(self._estate)
 
     @property
     def tree(self) -> Tree:
@@ -89,9 +86,9 @@ class Scheduler:
         for queue, before in zip(queues, accepted, strict=True):
             after = estate.accepts(queue, name)
             if after and not before:
-                self.flush(queue.name)
+                self._waking.flush(queue.name)
             elif before and not after:
-                self._stir(queue.name)
+                self._waking.stir(queue.name)
 
     def put_flavor(self, flavor: ResourceFlavor) -> None:
         """Wakes the queues that use it when it appears or its labels, taints or tolerations change."""
@@ -111,7 +108,7 @@ class Scheduler:
         self._estate.era += 1
         for queue in self._estate.queues.values():
             if queue.menu is not None and any(name in group.flavors for group in queue.menu.groups.values()):
-                self.flush(queue.name)
+                self._waking.flush(queue.name)
 
     def put_cohort(self, cohort: Cohort) -> None:
         """Quota and parent; wakes its whole tree, the one it leaves too."""
@@ -120,15 +117,15 @@ class Scheduler:
         wanted = (cohort.quotas(), cohort.parent, cohort.weight)
         if node is not None and node.declared and (node.quotas, parent, node.weight) == wanted:
             return
-        self._reshape(node)
+        self._waking.before_reshaping(node)
         self.tree.put_cohort(cohort.name, cohort.parent, cohort.quotas(), cohort.weight)
-        self._reshaped(self.tree.cohort(cohort.name))
+        self._waking.reshaped(self.tree.cohort(cohort.name))
 
     def drop_cohort(self, name: str) -> None:
         """Its own quota and parent vanish; it lives on without them while somebody names it."""
-        self._reshape(self.tree.cohort(name))
+        self._waking.before_reshaping(self.tree.cohort(name))
         self.tree.drop_cohort(name)
-        self._reshaped(self.tree.cohort(name))
+        self._waking.reshaped(self.tree.cohort(name))
 
     def put_cluster_queue(self, spec: ClusterQueue, active: bool) -> None:
         """A spec, new or changed, and whether the queue may admit; wakes its whole tree when something changed.
@@ -140,7 +137,7 @@ class Scheduler:
             self._estate.respecify(queue, spec)
             return
         node = self.tree.queue(spec.name)
-        self._reshape(node)
+        self._waking.before_reshaping(node)
         self.tree.put_queue(spec.name, spec.cohort, spec.quotas(), spec.weight)
         queue.configure(spec, active, self._estate.configuration, self._estate.consumption)
         if node is None:
@@ -148,37 +145,19 @@ class Scheduler:
             for holder in self.holders.of(spec.name):
                 if node is not None:
                     self.tree.add(node, holder.usage)
-        self._reshaped(self.tree.queue(spec.name))
+        self._waking.reshaped(self.tree.queue(spec.name))
 
     def drop_cluster_queue(self, name: str) -> None:
         """Quota and usage leave the tree; who waits keeps waiting, who holds is counted again when it comes back."""
         queue = self._estate.queues.get(name)
         if queue is None or queue.spec is None:
             return
-        self._reshape(self.tree.queue(name))
+        self._waking.before_reshaping(self.tree.queue(name))
         self.tree.drop_queue(name)
         queue.configure(None, active=False)
         if not queue.everyone:
             del self._estate.queues[name]
-        self._reshaped(None)
-
-    def _reshape(self, node: Node | None) -> None:
-        """Before an edge or quota of the tree changes."""
-        if node is None:
-            return
-        # An edit of a cohort can break or close a cycle, and then moves trees that it does not name.
-        ring = [node]
-        while (above := ring[-1].above) is not None and above not in ring:
-            ring.append(above)
-        for each in ring:
-            self._to_wake[each.root] = self._stirred[each.root] = None
-        self._name_whom_to_wake()
-
-    def _reshaped(self, node: Node | None) -> None:
-        """After it: what was noted for a root that is none any more counts for the trees it became."""
-        self._estate.reshaped()
-        if node is not None:
-            self._to_wake[node.root] = self._stirred[node.root] = None
+        self._waking.reshaped(None)
 
     # -- who waits and who holds -----------------------------------------------------------------------------------
 
@@ -195,7 +174,7 @@ class Scheduler:
         if waiting is not None and waiting.queue == queue:
             asked = (waiting.workload.generation, waiting.workload.priority)
             if self._line(queue).update(waiting, workload):
-                self._stir(queue)
+                self._waking.stir(queue)
                 if asked != (workload.generation, workload.priority):  # else it may be the echo of what we wrote
                     self._estate.disturbed(queue)
             return
@@ -204,7 +183,7 @@ class Scheduler:
             self._estate.disturbed(queue)
         waiting = self._estate.waiting[key] = Waiting(workload, queue, self._estate.ordering.rank(workload))
         self._line(queue).join(waiting)
-        self._stir(queue)
+        self._waking.stir(queue)
 
     def remove(self, key: WorkloadKey) -> None:
         """It waits no longer. Unknown keys are fine."""
@@ -214,7 +193,7 @@ class Scheduler:
         self._estate.yielding.content(key)
         queue = self._line(waiting.queue)
         queue.leave(waiting)
-        self._stir(queue.name)
+        self._waking.stir(queue.name)
         if queue.spec is None and not queue.everyone:
             del self._estate.queues[queue.name]
 
@@ -254,9 +233,9 @@ class Scheduler:
             return
         self._estate.era += 1
         if holder.priority != after.priority:
-            self.flush(holder.queue)
+            self._waking.flush(holder.queue)
         elif holder.evicted != after.evicted:
-            self._stir(holder.queue)
+            self._waking.stir(holder.queue)
         self._estate.holders.add(after)
 
     def _replace(self, before: Holder | None, after: Holder) -> None:
@@ -264,15 +243,15 @@ class Scheduler:
             self._estate.let_go(before.key)
             kept = before.queue == after.queue and all(after.usage.get(fr, 0) >= n for fr, n in before.usage.items())
             if not kept:
-                self.flush(before.queue)
+                self._waking.flush(before.queue)
         self._estate.hold(after)
-        self._stir(after.queue)
+        self._waking.stir(after.queue)
 
     def release(self, key: WorkloadKey, now: float) -> None:
         """Its quota is free; wakes what is parked in the whole tree. Unknown keys are fine."""
         holder = self._estate.let_go(key)
         if holder is not None:
-            self.flush(holder.queue)
+            self._waking.flush(holder.queue)
             if not holder.evicted and key not in self._estate.ousted:
                 self._estate.disturbed(holder.queue)
             self._unblock()
@@ -281,7 +260,7 @@ class Scheduler:
         """Everybody that holds quota is ready: heads that waited for that get another look, in one cycle."""
         if self._estate.blocked and not self._estate.unready:
             for queue in self._estate.blocked:
-                self._stir(queue)
+                self._waking.stir(queue)
             self._estate.blocked.clear()
 
     @property
@@ -292,39 +271,11 @@ class Scheduler:
     def reorder(self, queue: str) -> None:
         """What LocalQueues of `queue` have used is another amount: somebody else may be its head."""
         self._estate.era += 1  # victims are chosen by it, too
-        self._stir(queue)
+        self._waking.stir(queue)
 
     def flush(self, queue: str) -> None:
         """Wakes what is parked in the whole tree of `queue`."""
-        node = self.tree.queue(queue)
-        if node is not None:
-            root = node.root
-            self._to_wake[root] = self._stirred[root] = None
-
-    def _stir(self, queue: str) -> None:
-        node = self.tree.queue(queue)
-        if node is not None:
-            self._stirred[node.root] = None
-
-    def _name_whom_to_wake(self) -> None:
-        for root in self._to_wake:
-            self._queues_to_wake.update(dict.fromkeys(self.tree.queues_below(root)))
-        self._to_wake = {}
-
-    def _wakeable(self, name: str) -> bool:
-        queue = self._estate.queues.get(name)
-        return queue is not None and queue.wakeable
-
-    def _wake(self) -> bool:
-        """Do the waking that was noted, if any was."""
-        self._name_whom_to_wake()
-        names, self._queues_to_wake = self._queues_to_wake, {}
-        for name in names:
-            queue = self._estate.queues.get(name)
-            if queue is not None:
-                queue.wake(partial(self._estate.accepts, queue))
-                self._stir(name)
-        return bool(names)
+        self._waking.flush(queue)
 
     def _line(self, name: str) -> Queue:
         queue = self._estate.queues.get(name)
@@ -345,21 +296,19 @@ class Scheduler:
         if self.paused:
             return Run((), False)
         # Whoever is set aside from here on was looked at after the change that is to wake the others.
-        self._name_whom_to_wake()
-        for name in [name for name in self._queues_to_wake if not self._wakeable(name)]:
-            del self._queues_to_wake[name]
-        rounds = Rounds(self._estate, self._stirred, now)
+        self._waking.fix_wakeable()
+        rounds = Rounds(self._estate, self._waking.stirred, now)
         run = rounds.run(budget, nominations)
         # Who is set aside is woken last: preemptors whose victims have left, and heads that block their queue, come
         # first. In Kueue they have a second's lead.
-        if not run.more and self._wake():
+        if not run.more and self._waking.wake():
             run = rounds.run(budget, nominations)
         return run
 
     @property
     def restless(self) -> bool:
         """Something has happened since the last run."""
-        return not self.paused and bool(self._stirred or self._to_wake or self._queues_to_wake)
+        return not self.paused and self._waking.noted
 
     def inspect(self, key: WorkloadKey, now: float) -> Hold | Admit | Preempt:
         """What a nomination would say now, changing nothing; a Hold lists every flavor and resource, for the fewest
@@ -410,8 +359,7 @@ class Scheduler:
         if waiting is None:
             return False
         line = self._line(waiting.queue)
-        self._name_whom_to_wake()
-        if line.name in self._queues_to_wake and (
+        if self._waking.awaits(line.name) and (
             not waiting.parked or self._estate.accepts(line, waiting.workload.namespace)
         ):
             return False  # the next run wakes it
