@@ -80,7 +80,7 @@ def equivalent(job: Job, workload: Workload) -> bool:
     One that holds quota may describe the job as started: with injected tolerations, and with fewer pods where it was
     admitted partially.
     """
-    if workload.owner != job.ref or workload.owner_uid != job.uid:
+    if workload.owner is None or workload.owner.name != job.ref.name or workload.owner_uid != job.uid:
         return False
     if workload.maximum_execution_seconds != job.maximum_execution_seconds:
         return False

@@ -63,7 +63,7 @@ class Recorder:
                 del self.finished[key]
 
     def _created(self, workload: Workload) -> None:
-        job = self._state.objects.job(workload.owner) if workload.owner is not None else None
+        job = self._state.objects.job_of(workload.owner_uid) if workload.owner is not None else None
         if job is None or job.uid != workload.owner_uid or job.generation > 1:
             return  # after an edit of the job, its Workload may have been made anew at any time
         if self._state.objects.configuration.gates["MetricForWorkloadCreationLatency"]:

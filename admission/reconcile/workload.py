@@ -103,8 +103,8 @@ def _orphan(view: View, workload: Workload) -> bool:
         return False
     if not workload.deleting:
         return view.departed(workload.owner_uid)
-    owner = view.job(workload.owner)
-    return owner is None or owner.uid != workload.owner_uid or owner.deleting
+    owner = view.job_of(workload.owner_uid)
+    return owner is None or owner.deleting
 
 
 def _bury(view: View, workload: Workload, now: float) -> Wishes:

@@ -242,7 +242,8 @@ class Intake:
         self._look_at(_ref(key))
         for workload in (before, after):
             if workload is not None and workload.owner is not None:
-                self._look_at(workload.owner)
+                job = self._objects.job_of(workload.owner_uid)
+                self._look_at(job.ref if job is not None else workload.owner)
         if _admitted(before) != _admitted(after):
             for workload in (before, after):
                 if workload is not None:

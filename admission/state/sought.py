@@ -24,8 +24,7 @@ class Sought:
         found = self._objects.workload(workload)
         if found is None or found.owner is None or found.owner.kind not in self._objects.job_kinds:
             return
-        job = self._objects.job(found.owner)
-        if job is None or job.uid != found.owner_uid:
+        if self._objects.job_of(found.owner_uid) is None:
             self._workloads.setdefault(found.owner, {})[workload] = None
             self._flights.reads[found.owner] = None
 

@@ -303,7 +303,7 @@ class State:
 
     def _wishes(self, ref: Ref, value: Any, now: float) -> Wishes:
         if isinstance(value, Workload):
-            if value.owner is not None and self.objects.job(value.owner) is None:
+            if value.owner is not None and self.objects.job_of(value.owner_uid) is None:
                 self._timers.at(now + OWNER_AFTER, ("owner", value.ref))
             if value.admissible:
                 self._decisions.report_later(value.key, now)
