@@ -36,6 +36,11 @@ _WITHOUT_PODS = ("", "Suspended")  # of the words for how far it got
 _ENDED = ("Complete", "Failed")
 
 
+def submission_mode(manifest: Manifest) -> str:
+    """Who submits it; a Job of Kubernetes where nothing is said."""
+    return text(value_at(manifest, ("spec", "submissionMode")), "K8sJobMode")
+
+
 def default_submitter(head_containers: object) -> dict[str, Any]:
     """KubeRay's own template for the pod that submits: it runs the image of the first of the head's containers."""
     container: dict[str, Any] = {"name": _SUBMITTER_NAME}
@@ -49,7 +54,7 @@ class _RayJob(Templated):
     __slots__ = ()
 
     def start(self, manifest: Manifest, infos: Sequence[PodSetInfo]) -> dict[str, Any]:
-        if _mode(manifest) != "K8sJobMode" or value_at(manifest, _TEMPLATE) is not None:
+        if submission_mode(manifest) != "K8sJobMode" or value_at(manifest, _TEMPLATE) is not None:
             return super().start(manifest, infos)
         written = _submitter(manifest).template
         return joined(nested(_TEMPLATE, written), super().start(replaced(manifest, _TEMPLATE, written), infos))
@@ -60,7 +65,7 @@ class _RayJob(Templated):
 
 
 def _groups(manifest: Manifest) -> list[PodGroup]:
-    cluster, mode = mapping(value_at(manifest, _CLUSTER)), _mode(manifest)
+    cluster, mode = mapping(value_at(manifest, _CLUSTER)), submission_mode(manifest)
     head, *workers = cluster_groups(cluster, _CLUSTER, read_metadata(manifest).annotations)
     if mode == "SidecarMode":
         sidecar = {"name": _SUBMITTER_NAME, "resources": _SUBMITTER_RESOURCES}
@@ -76,15 +81,12 @@ def _facts(manifest: Manifest, groups: Sequence[PodGroup]) -> Facts:
     return Facts(
         active=stage not in _WITHOUT_PODS,
         end=end,
-        pods_ready=mapping(status.get("rayClusterStatus")).get("state") == "ready",
+        # What it waits for is somebody to submit it: KubeRay says no more of the cluster, which is ready by then.
+        pods_ready=stage == "Waiting" or mapping(status.get("rayClusterStatus")).get("state") == "ready",
         on_hold=stage == "ValidationFailed",
         skipped=bool(mapping(value_at(manifest, ("spec", "clusterSelector")))),
         problem=_problem(manifest, groups),
     )
-
-
-def _mode(manifest: Manifest) -> str:
-    return text(value_at(manifest, ("spec", "submissionMode")), "K8sJobMode")
 
 
 def _submitter(manifest: Manifest) -> PodGroup:
