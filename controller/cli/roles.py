@@ -6,6 +6,7 @@ from typing import Any
 from admission.answers.configurations import JOB_KINDS, QUEUE_KINDS, SECRET
 from admission.api.crd import CONVERTED, crd_name
 from admission.model.gates import DEFAULTS, Gates
+from admission.model.job_kind import AGGREGATE_LABEL
 from admission.model.kinds import JOBS, KINDS, KUEUE, LOCKGATE, WATCHED, Kind
 from admission.published.pending import GROUP, VERSIONS
 from admission.stamping.job import DEFAULT_PRIORITY_CLASS
@@ -14,6 +15,7 @@ from controller.pages.names import SECRET as CONTROLLER_SECRET
 Rule = dict[str, Any]
 
 CONTROLLER, WEBHOOKS = "lockgate-controller", "lockgate-webhooks"
+DESCRIBED = "lockgate-job-kinds"  # what people's ClusterRoles add to, for the kinds of their JobKinds
 _RBAC = "rbac.authorization.k8s.io"
 _WATCH = ("list", "watch")
 
@@ -27,7 +29,17 @@ def manifests(namespace: str, gates: Gates = DEFAULTS) -> list[dict[str, Any]]:
         made.append(_binding("ClusterRoleBinding", "ClusterRole", name, namespace))
         made.append({**_object(f"{_RBAC}/v1", "Role", name, namespace), "rules": narrow})
         made.append(_binding("RoleBinding", "Role", name, namespace))
-    return made
+    return [*made, *_described(namespace)]
+
+
+def _described(namespace: str) -> list[dict[str, Any]]:
+    """A role without rules of its own: Kubernetes fills in those of the ClusterRoles that have the label."""
+    chosen = {"matchLabels": {AGGREGATE_LABEL: "true"}}
+    role = {
+        **_object(f"{_RBAC}/v1", "ClusterRole", DESCRIBED),
+        "aggregationRule": {"clusterRoleSelectors": [chosen]},
+    }
+    return [role, _binding("ClusterRoleBinding", "ClusterRole", DESCRIBED, namespace, (CONTROLLER, WEBHOOKS))]
 
 
 def labelled(name: str, namespace: str = "") -> dict[str, Any]:
@@ -111,11 +123,13 @@ def _may(verbs: Iterable[str], group: str, *resources: str) -> Rule:
     return {"apiGroups": [group], "resources": list(resources), "verbs": list(verbs)}
 
 
-def _binding(kind: str, role: str, name: str, namespace: str) -> dict[str, Any]:
+def _binding(kind: str, role: str, name: str, namespace: str, accounts: Iterable[str] = ()) -> dict[str, Any]:
+    """`accounts`: when they are not called like the role."""
+    subjects = [{"kind": "ServiceAccount", "name": one, "namespace": namespace} for one in accounts or (name,)]
     return {
         **_object(f"{_RBAC}/v1", kind, name, namespace if kind == "RoleBinding" else ""),
         "roleRef": {"apiGroup": _RBAC, "kind": role, "name": name},
-        "subjects": [{"kind": "ServiceAccount", "name": name, "namespace": namespace}],
+        "subjects": subjects,
     }
 
 
