@@ -15,6 +15,7 @@ from admission.api.field_errors import OMITTED, invalid
 from admission.jobs.descriptor import Descriptor
 from admission.jobs.hold import SUSPEND, Hold
 from admission.jobs.places import nested
+from admission.model.kinds import KINDS
 from admission.model.names import QUEUE_NAME, WORKLOAD_ANNOTATION
 from admission.readers.narrow import mapping
 from admission.stamping.ancestors import OwnerReference
@@ -39,6 +40,11 @@ class Incoming(Protocol):
     def metadata(self) -> Metadata: ...
 
     @property
+    def queue_hint(self) -> str:
+        """The kind's own way of naming a queue, for a job without the label; "" where it has none."""
+        ...
+
+    @property
     def held(self) -> bool: ...
 
     @property
@@ -61,7 +67,7 @@ class Incoming(Protocol):
 
 def incoming(kind: str, descriptor: Descriptor, document: Document) -> Incoming:
     """`kind`: as in `Ref.kind`. Raises Unreadable."""
-    return view(document, _BatchJob) if kind == "Job" else _AnyJob(descriptor, document)
+    return view(document, _BatchJob) if kind == "Job" else _AnyJob(kind, descriptor, document)
 
 
 class _Template(msgspec.Struct):
@@ -76,6 +82,10 @@ class _Spec(msgspec.Struct):
 class _BatchJob(msgspec.Struct):
     metadata: Metadata = msgspec.field(default_factory=Metadata)
     spec: _Spec = msgspec.field(default_factory=_Spec)
+
+    @property
+    def queue_hint(self) -> str:
+        return ""
 
     @property
     def held(self) -> bool:
@@ -105,15 +115,20 @@ class _Labelled(msgspec.Struct):
 
 
 class _AnyJob:
-    def __init__(self, descriptor: Descriptor, document: Document) -> None:
+    def __init__(self, kind: str, descriptor: Descriptor, document: Document) -> None:
         self.metadata = view(document, _Labelled).metadata
         self.hold = descriptor.hold
+        self._built_in = kind in KINDS
         self._descriptor = descriptor
         self._document = document
 
     @cached_property
     def _manifest(self) -> Mapping[str, Any]:
         return whole(self._document)
+
+    @property
+    def queue_hint(self) -> str:
+        return "" if self._built_in else self._descriptor.read(self._manifest).queue_name
 
     @property
     def held(self) -> bool:

@@ -33,11 +33,10 @@ class Stamp(NamedTuple):
 
 
 def stamp_job(job: Incoming, around: Surroundings) -> Stamp:
-    """For a new job: default queue, default class, then held if it is ours. Raises Unreadable, NestedTooDeeply."""
+    """For a new job: a queue, the default class, then held if it is ours. Raises Unreadable, NestedTooDeeply."""
     operations = []
     labels, queue_name = job.metadata.labels, job.metadata.queue_name
-    if not queue_name and _takes_default_queue(job, around):
-        queue_name = DEFAULT_LOCAL_QUEUE
+    if not queue_name and (queue_name := _given_queue(job, around)):
         operations.append(set_entry(("metadata", "labels"), labels, QUEUE_NAME, queue_name))
         labels = {**(labels or {}), QUEUE_NAME: queue_name}
     if not (labels or {}).get(PRIORITY_CLASS) and _takes_default_class(job, around):
@@ -62,12 +61,12 @@ def keep_held(job: Incoming, before: Incoming, around: Surroundings) -> Stamp:
     return Stamp((job.holding(),), (f"{where}: kept at {value}, the job waits {waits} and is started on admission",))
 
 
-def _takes_default_queue(job: Incoming, around: Surroundings) -> bool:
-    return (
-        around.has_default_queue
-        and around.namespace_is_managed
-        and managed_owner(job.metadata.owner_references, around.job_kinds) is None
-    )
+def _given_queue(job: Incoming, around: Surroundings) -> str:
+    """For a job without the label: what its kind calls a queue, or the namespace's default; "" for none."""
+    if managed_owner(job.metadata.owner_references, around.job_kinds) is not None:
+        return ""
+    default = DEFAULT_LOCAL_QUEUE if around.has_default_queue and around.namespace_is_managed else ""
+    return job.queue_hint or default
 
 
 def _takes_default_class(job: Incoming, around: Surroundings) -> bool:
