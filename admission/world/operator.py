@@ -1,5 +1,5 @@
-"""What the operator of a kind of jobs writes, as pure functions: one module per kind, so that a run in memory and one on
-a real API server, where no operator runs either, play the same part."""
+"""What the operator of a kind of jobs writes, as pure functions, one module per operator: a run in memory and one on a
+real API server, where no operator runs either, play the same part."""
 
 from typing import Protocol
 

@@ -1,11 +1,14 @@
-"""What others do on a cluster and nobody does here: the Job controller with its pods, the owners of bare Workloads.
+"""What others do on a cluster and nobody does here: operators of jobs with their pods, owners of bare Workloads.
 
 Pods start at once and are ready at once. They end when told so (`finish`, `stopped`), or by themselves `stop_after`
-seconds after their job was stopped.
+seconds after their job was stopped. What an operator makes for a job, it makes here, too: jobs that others own.
 """
 
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from admission.jobs import JOB_KINDS
+from admission.model.job import Job
 from admission.model.kinds import Ref
 from admission.model.names import (
     ADMITTED,
@@ -16,13 +19,32 @@ from admission.model.names import (
     REQUEUED,
 )
 from admission.model.times import seconds, stamp
+from admission.world import batch_operator, job_set_operator, kubeflow_operator, ray_operator
 from admission.world.clock import Clock
-from admission.world.objects import Frozen, Object, condition, holds, with_conditions
+from admission.world.objects import Frozen, Object, condition, holds, kind_key, ref_of, with_conditions
+from admission.world.operator import Operator
 from admission.world.server import JOB_CONTROLLER, ApiServer
 from admission.world.store import Change
 
+OPERATORS: Mapping[str, Operator] = {
+    "Job": batch_operator,
+    "JobSet": job_set_operator,
+    **dict.fromkeys(kubeflow_operator.KINDS, kubeflow_operator),
+    **dict.fromkeys(ray_operator.KINDS, ray_operator),
+}
+# Who runs a job that says so all the same: what it names is the usual operator.
+_USUAL = (
+    "kubernetes.io/job-controller",
+    "jobset.sigs.k8s.io/jobset-controller",
+    "kubeflow.org/training-operator",
+    "kubeflow.org/mpi-operator",
+    "ray.io/kuberay-operator",
+)
 # Eviction reasons after which a workload may be queued again at once; after others something must happen first.
 _REQUEUED_AT_ONCE = ("Preempted", "NodeFailures")
+
+
+_BY_PATCH = "write its status with a patch event"
 
 
 class NotPossible(LookupError):
@@ -30,11 +52,17 @@ class NotPossible(LookupError):
 
 
 class Operators:
-    def __init__(self, api: ApiServer, clock: Clock, stop_after: float | None = None) -> None:
+    """`stop_after`: seconds until stopped pods are gone; None: only `stopped` says so. `children`: jobs that operators
+    make for jobs are made."""
+
+    def __init__(self, api: ApiServer, clock: Clock, stop_after: float | None = None, *, children: bool = True) -> None:
         self._api = api
         self._clock = clock
-        self.stop_after = stop_after  # seconds until stopped pods are gone; None: only `stopped` says so
+        self.stop_after = stop_after
+        self._children = children
         self._jobs: dict[Ref, None] = {}
+        self._left: dict[Ref, None] = {}
+        self._made: dict[str, None] = {}  # uids
         self._stopping: dict[Ref, None] = {}
         api.listen(self._note)
 
@@ -47,28 +75,48 @@ class Operators:
 
     # what a scenario or a simulation tells
 
+    def leave(self, ref: Ref) -> None:
+        """Somebody else writes the status of this job from now on: it is only ended and stopped when told so."""
+        self._left[ref] = None
+
     def finish(self, ref: Ref) -> None:
         """The job completed with success."""
         found = self._found(ref)
-        if ref.kind == "Job":
-            self._write(ref, _completed(found, stamp(self._clock.now)))
+        if ref.kind in OPERATORS:
+            for child in self._going(found):
+                self.finish(child)
+            status = OPERATORS[ref.kind].finished(found, stamp(self._clock.now))
+            if status is None:
+                raise NotPossible(f"{ref} never ends by itself: delete it")
+            self._write(ref, status)
         elif ref.kind == "Workload":
             done = self._condition(FINISHED, "True", "Succeeded", "Job finished successfully")
             self._write(ref, {"conditions": with_conditions(found, done)})
         elif ref.kind == "Pod":
             self._write(ref, {"phase": "Succeeded"})
         else:
-            raise NotPossible(f"no operator here can finish {ref}: only a Job, a Pod or a Workload")
+            raise NotPossible(f"no operator here can finish {ref}: {_BY_PATCH}")
+
+    def fail(self, ref: Ref, message: str) -> None:
+        """The job came to its end without success."""
+        found = self._found(ref)
+        operator = OPERATORS.get(ref.kind)
+        status = operator.failed(found, stamp(self._clock.now), message) if operator is not None else None
+        if status is None:
+            raise NotPossible(f"no operator here says of {ref} that it failed")
+        self._write(ref, status)
 
     def stopped(self, ref: Ref) -> None:
         """The pods of a stopped job are gone; of a bare Workload: its owner lets go of the quota."""
         found = self._found(ref)
-        if ref.kind == "Job":
-            self._write(ref, {"active": 0, "ready": 0, "terminating": 0})
+        if ref.kind in OPERATORS:
+            for child in self._leaving(found):
+                self.stopped(child)
+            self._write(ref, OPERATORS[ref.kind].stopped(found, stamp(self._clock.now)))
         elif ref.kind == "Workload":
             self._release(ref, found)
         else:
-            raise NotPossible(f"no operator here can stop {ref}: only a Job or a Workload")
+            raise NotPossible(f"no operator here can stop {ref}: {_BY_PATCH}")
 
     def ready(self, ref: Ref) -> None:
         """The pods of a bare Workload are all ready."""
@@ -80,27 +128,83 @@ class Operators:
     def _note(self, change: Change) -> None:
         if change.type == "DELETED":
             return
-        if change.ref.kind == "Job":
+        if change.ref.kind in OPERATORS:
             self._jobs[change.ref] = None
+            if change.new["metadata"]["uid"] in self._made:
+                for owner in change.new["metadata"].get("ownerReferences") or ():
+                    self._jobs[Ref(kind_key(owner), change.ref.namespace, owner["name"])] = None
         elif change.ref.kind == "Workload" and self.stop_after is not None and _evicted_bare(change.new):
             self._stop_later(change.ref)
 
     def _run(self, ref: Ref) -> None:
-        job = self._api.peek(ref)
-        if job is None or job["metadata"].get("deletionTimestamp") or job["spec"].get("managedBy"):
+        manifest = self._api.peek(ref)
+        if manifest is None or manifest["metadata"].get("deletionTimestamp") or _run_by_others(manifest):
             return
-        if holds(job, "Complete") or holds(job, "Failed"):
+        if ref in self._left:
             return
-        status = job.get("status") or {}
-        if job["spec"].get("suspend"):
-            if status.get("active") and self.stop_after is not None:
+        job = JOB_KINDS[ref.kind].read(manifest)
+        if self._children:
+            self._make_children(manifest, ended=job.end is not None)
+        if job.end is not None:
+            return
+        if job.suspended:
+            if job.active and self.stop_after is not None:
                 self._stop_later(ref)
-        elif not status.get("active"):
-            count = pods_at_once(job)
-            self._write(
-                ref,
-                {"startTime": status.get("startTime") or stamp(self._clock.now), "active": count, "ready": count},
-            )
+        elif not job.active:
+            self._write(ref, OPERATORS[ref.kind].running(manifest, stamp(self._clock.now)))
+
+    def _make_children(self, manifest: Frozen, *, ended: bool) -> None:
+        """What the job's operator wants to be there. One that has ended makes nothing new."""
+        wanted = {ref_of(child): child for child in OPERATORS[ref_of(manifest).kind].children(manifest)}
+        there = {child: found for child, found in self._owned(manifest) if found["metadata"]["uid"] in self._made}
+        for child in there:
+            if child not in wanted:
+                self._api.delete(child, user=JOB_CONTROLLER)
+        for child, one in wanted.items():
+            if child in there:
+                self._follow(child, there[child], one)
+            elif not ended:
+                # One that is refused, as its name is taken, is tried again when something changes, as operators do.
+                made = self._api.create(one, user=JOB_CONTROLLER).body
+                if made is not None:
+                    self._made[made["metadata"]["uid"]] = None
+
+    def _follow(self, child: Ref, now: Frozen, wanted: Frozen) -> None:
+        """It is held and released as its owner says, with what its pods got meanwhile."""
+        held = wanted["spec"].get("suspend")
+        if held is None or bool(now["spec"].get("suspend")) == held or JOB_KINDS[child.kind].read(now).end is not None:
+            return
+        if held:
+            self._api.patch(child, {"spec": {"suspend": True}}, user=JOB_CONTROLLER)
+            return
+        if (now.get("status") or {}).get("startTime"):  # the template of one that has started is not to be touched
+            self._write(child, {"startTime": None})
+        pods = wanted["spec"]["template"]
+        meta = {field: (pods.get("metadata") or {}).get(field) or {} for field in ("labels", "annotations")}
+        directives = {field: pods["spec"][field] for field in ("nodeSelector", "tolerations") if field in pods["spec"]}
+        template = {"metadata": meta, "spec": directives}
+        self._api.patch(child, {"spec": {"suspend": False, "template": template}}, user=JOB_CONTROLLER)
+
+    def _owned(self, job: Frozen) -> Iterator[tuple[Ref, Frozen]]:
+        """Jobs of kinds that operators here run."""
+        if not self._children:
+            return
+        for ref in self._api.store.dependents(job["metadata"]["uid"]):
+            found = self._api.peek(ref)
+            if found is not None and ref.kind in OPERATORS:
+                yield ref, found
+
+    def _going(self, job: Frozen) -> list[Ref]:
+        """What it made that runs and can end."""
+        return [child for child, one in self._jobs_made(job) if child.kind == "Job" and one.end is None and one.active]
+
+    def _leaving(self, job: Frozen) -> list[Ref]:
+        return [child for child, one in self._jobs_made(job) if one.end is None and one.suspended and one.active]
+
+    def _jobs_made(self, job: Frozen) -> Iterator[tuple[Ref, Job]]:
+        for child, found in self._owned(job):
+            if found["metadata"]["uid"] in self._made:
+                yield child, JOB_KINDS[child.kind].read(found)
 
     def _stop_later(self, ref: Ref) -> None:
         if ref in self._stopping or self.stop_after is None:
@@ -116,7 +220,9 @@ class Operators:
         if ref.kind == "Workload":
             if _evicted_bare(found):
                 self.stopped(ref)
-        elif found["spec"].get("suspend") and (found.get("status") or {}).get("active"):
+            return
+        job = JOB_KINDS[ref.kind].read(found)
+        if job.suspended and job.active and job.end is None:
             self.stopped(ref)
 
     def _release(self, ref: Ref, workload: Frozen) -> None:
@@ -155,36 +261,10 @@ class Operators:
             raise NotPossible(f"the status of {ref} could not be written: {answer.message}")
 
 
-def pods_at_once(job: Frozen) -> int:
-    """How many pods a started Job runs now."""
-    spec, done = job["spec"], (job.get("status") or {}).get("succeeded") or 0
-    parallelism = int(spec.get("parallelism", 1))
-    completions = spec.get("completions")
-    return parallelism if completions is None else min(parallelism, max(int(completions) - done, 0))
-
-
-def _completed(job: Frozen, now: str) -> Object:
-    ends = [
-        {
-            "type": ending,
-            "status": "True",
-            "reason": "CompletionsReached",
-            "message": "Reached expected number of succeeded pods",
-            "lastProbeTime": now,
-            "lastTransitionTime": now,
-        }
-        for ending in ("SuccessCriteriaMet", "Complete")
-    ]
-    status = job.get("status") or {}
-    return {
-        "active": 0,
-        "ready": 0,
-        "terminating": 0,
-        "succeeded": job["spec"].get("completions") or job["spec"].get("parallelism") or 1,
-        "startTime": status.get("startTime") or now,
-        "completionTime": now,
-        "conditions": with_conditions(job, *ends),
-    }
+def _run_by_others(job: Frozen) -> bool:
+    spec = job.get("spec") or {}
+    manager = spec.get("managedBy") or (spec.get("runPolicy") or {}).get("managedBy")
+    return bool(manager) and manager not in _USUAL
 
 
 def _evicted_bare(workload: Frozen) -> bool:

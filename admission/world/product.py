@@ -7,10 +7,11 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
-from admission.jobs import READERS
+from admission.jobs import READERS, JobKinds
+from admission.jobs.descriptor import Descriptor
 from admission.model.configuration import Configuration
 from admission.model.effects import EmitEvent, Outcome, Plan, Planned, Result
-from admission.model.kinds import WATCHED, Ref
+from admission.model.kinds import JOBS, WATCHED, Ref
 from admission.reconcile.requests import Impossible, Moved, Request, needs, render
 from admission.world.answers import Answer
 from admission.world.objects import Frozen, ref_of
@@ -23,6 +24,9 @@ BUDGET = 256  # effects in one plan, as the live controller asks for
 
 class Machine(Protocol):
     """What the product needs of `admission.state.State`."""
+
+    @property
+    def job_kinds(self) -> JobKinds: ...
 
     def observe(self, kind: str, value: Any, *, read: bool = False) -> None: ...
 
@@ -75,13 +79,15 @@ class Product:
         self._now = now
         self._weather = weather
         self._watches: dict[str, Watch] = {}
-        self._known: dict[str, dict[Ref, None]] = {kind: {} for kind in WATCHED}
+        self._known: dict[str, dict[Ref, None]] = {}
+        self._described: dict[str, Descriptor] = {}
         self._sending: deque[Planned] = deque()
         self._failed_lanes: set[str] = set()
         self._reads: tuple[Ref, ...] = ()
         self._think = True
         for kind in WATCHED:
-            self._list_and_watch(kind)
+            if kind not in JOBS or kind in machine.job_kinds:
+                self._list_and_watch(kind)
 
     def stop(self) -> None:
         """It is gone: it watches no more and will not step again."""
@@ -121,19 +127,35 @@ class Product:
 
     def _list_and_watch(self, kind: str) -> None:
         """A first list, or a new one after a watch broke: what is missing in it has gone meanwhile."""
-        self._watches[kind] = self._api.watch(kind)
-        before, self._known[kind] = self._known[kind], {}
-        for manifest in self._api.scan(kind):
+        self._watches[kind] = self._api.watch(_kept(kind))
+        before, self._known[kind] = self._known.get(kind, {}), {}
+        for manifest in self._api.scan(_kept(kind)):
             self._observe(kind, manifest)
         for ref in before:
             if ref not in self._known[kind]:
                 self.machine.gone(ref)
+        if kind == "JobKind":
+            self._redescribe()
+
+    def _redescribe(self) -> None:
+        """Kinds are followed as long as they are described; whose description has changed is read anew."""
+        wanted = {kind: found for kind, found in self.machine.job_kinds.items() if kind not in READERS}
+        for kind, descriptor in list(self._described.items()):
+            if wanted.get(kind) != descriptor:
+                del self._described[kind]
+                self._api.store.stop(self._watches.pop(kind))
+        for kind, descriptor in wanted.items():
+            if kind not in self._described:
+                self._described[kind] = descriptor
+                self._list_and_watch(kind)
 
     def _hear(self) -> bool:
         heard = False
         for kind, watch in list(self._watches.items()):
+            if self._watches.get(kind) is not watch:
+                continue  # described no more since, or anew
             for change in self._weather.heard(watch):
-                self._take(change)
+                self._take(kind, change)
                 heard = True
             if watch.broken:
                 self._api.store.stop(watch)
@@ -142,23 +164,30 @@ class Product:
         self._think = self._think or heard
         return heard
 
-    def _take(self, change: Change) -> None:
+    def _take(self, kind: str, change: Change) -> None:
         if change.type == "DELETED":
-            self._known[change.ref.kind].pop(change.ref, None)
-            self.machine.gone(change.ref, change.version)
+            ref = change.ref._replace(kind=kind)
+            self._known[kind].pop(ref, None)
+            self.machine.gone(ref, change.version)
         else:
-            self._observe(change.ref.kind, change.new)
+            self._observe(kind, change.new)
+        if kind == "JobKind":
+            self._redescribe()
 
     def _observe(self, kind: str, manifest: Frozen) -> None:
-        self._known[kind][ref_of(manifest)] = None
-        self.machine.observe(kind, READERS[kind](manifest))
+        self._known[kind][ref_of(manifest)._replace(kind=kind)] = None
+        self.machine.observe(kind, self._value(kind, manifest))
 
     def _read(self, ref: Ref) -> None:
-        found = self._api.peek(ref)
+        found = self._api.peek(_stored(ref))
         if found is None:
             self.machine.gone(ref, read=True)
-        else:
-            self.machine.observe(ref.kind, READERS[ref.kind](found), read=True)
+        elif ref.kind in READERS or ref.kind in self.machine.job_kinds:  # else: described no more
+            self.machine.observe(ref.kind, self._value(ref.kind, found), read=True)
+
+    def _value(self, kind: str, manifest: Frozen) -> object:
+        reader = READERS.get(kind) or self.machine.job_kinds[kind].read
+        return reader(manifest)
 
     # acting
 
@@ -179,18 +208,18 @@ class Product:
     def _carried_out(self, planned: Planned) -> Outcome:
         manifests: dict[Ref, Frozen] = {}
         for ref in needs(planned.effect):
-            found = self._api.peek(ref)
+            found = self._api.peek(_stored(ref))
             if found is not None:
                 manifests[ref] = found
         try:
-            request = render(planned.effect, manifests)
+            request = render(planned.effect, manifests, self.machine.job_kinds)
         except Moved as moved:
             return Outcome(planned.id, "conflict", message=str(moved))
         except Impossible as problem:
             return Outcome(planned.id, "impossible", message=str(problem))
         if self._now() > self.lease_until:
             raise Deposed
-        answer = self._weather.send(request.ref, lambda: self._request(request))
+        answer = self._weather.send(_stored(request.ref), lambda: self._request(request))
         code = answer.code if answer is not None else 0
         self.on_write(Write(self._now(), request.ref, request.verb, request.subresource, code), request)
         if answer is None:
@@ -198,14 +227,24 @@ class Product:
         return outcome_of(planned.id, request, answer)
 
     def _request(self, request: Request) -> Answer:
+        ref = _stored(request.ref)
         match request.verb:
             case "create":
                 return self._api.create(request.body, user=self.user)
             case "patch":
-                return self._api.patch(request.ref, request.body, subresource=request.subresource, user=self.user)
+                return self._api.patch(ref, request.body, subresource=request.subresource, user=self.user)
             case "delete":
                 uid = (request.body.get("preconditions") or {}).get("uid", "")
-                return self._api.delete(request.ref, uid=uid, user=self.user)
+                return self._api.delete(ref, uid=uid, user=self.user)
+
+
+def _kept(kind: str) -> str:
+    """The kind as the API server in memory calls it: nobody needs plurals there."""
+    return kind.partition(":")[0]
+
+
+def _stored(ref: Ref) -> Ref:
+    return ref._replace(kind=_kept(ref.kind))
 
 
 _RESULTS: dict[int, Result] = {404: "gone", 409: "conflict"}

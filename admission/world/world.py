@@ -11,9 +11,11 @@ Equal inputs give equal runs, byte for byte.
 from collections.abc import Callable
 from typing import NamedTuple
 
+from admission.jobs.described import described
 from admission.model.configuration import DEFAULTS, Configuration
 from admission.model.kinds import Ref
 from admission.model.names import EVICTED
+from admission.readers.job_kind import read_job_kind
 from admission.reconcile.requests import Request
 from admission.state import State
 from admission.world.clock import EPOCH, Clock, Timer
@@ -71,7 +73,8 @@ class World:
         self._write_listeners: list[Callable[[Write, Request], None]] = []
         self._machine = machine
         self.api = ApiServer(lambda: self.clock.now)
-        self.api.use(Webhooks(StoredView(configuration, self.api.peek)))
+        self._seen_by_webhooks = StoredView(configuration, self.api.peek)
+        self.api.use(Webhooks(self._seen_by_webhooks))
         self.garbage = GarbageCollector(self.api)
         self.operators = Operators(self.api, self.clock, pods_stop_after)
         self.api.listen(self._note)
@@ -206,6 +209,8 @@ class World:
         return busy
 
     def _note(self, change: Change) -> None:
+        if change.ref.kind == "JobKind":
+            self._describe(change)
         if change.ref.kind != "Workload" or change.type == "DELETED":
             return
         now = condition(change.new, EVICTED)
@@ -214,6 +219,14 @@ class World:
         before = condition(change.old, EVICTED)
         if before is None or before["status"] != "True":
             self.evictions.append(Eviction(self.clock.now, change.ref, now["reason"]))
+
+    def _describe(self, change: Change) -> None:
+        """Webhooks know a kind from the moment when it is described."""
+        kinds, value = self._seen_by_webhooks.job_kinds, read_job_kind(change.new)
+        if change.type == "DELETED" or value.rules is None:
+            kinds.forget(value.name)
+        else:
+            kinds.describe(value.name, value.kind, described(value.kind, value.rules))
 
     def _why_restless(self) -> str:
         last = "\n".join(

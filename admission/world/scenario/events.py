@@ -29,7 +29,7 @@ from admission.world.scenario.event_forms import (
 from admission.world.scenario.expectation_forms import RequestIs
 from admission.world.scenario.facts import Asked
 from admission.world.scenario.file_form import ScenarioFile
-from admission.world.scenario.naming import Manifest, by_name
+from admission.world.scenario.naming import Manifest, by_name, names_of
 from admission.world.scenario.recorder import Recorder
 from admission.world.scenario.references import from_the_start
 from admission.world.scenario.watchman import Watchman
@@ -59,6 +59,7 @@ class Events:
         self._watchman = watchman
         self._manifests = by_name(form.objects)
         self._uids: dict[str, str] = {}
+        self._left = {event.ref for event in form.events if isinstance(event, MergePatch) and _runs_a_job(event)}
         self._may_fail = {a.request for a in form.expect if isinstance(a, RequestIs) and not a.allowed}
 
     def start(self) -> None:
@@ -133,6 +134,8 @@ class Events:
         placeholder = manifest["metadata"].get("uid")
         if placeholder and answer.body is not None:
             self._uids[placeholder] = answer.body["metadata"]["uid"]
+        if answer.body is not None and not self._left.isdisjoint(names_of(manifest)):
+            self._world.operators.leave(ref_of(answer.body))
         self._answered(index, f"create {ref_of(sent)}", id, sent, answer)
 
     def _patch(self, index: int, event: MergePatch | JsonPatch) -> None:
@@ -215,6 +218,12 @@ class Events:
 
 def _user(actor: str | None) -> str:
     return ADMINISTRATOR if actor is None else _ACTORS[actor]
+
+
+def _runs_a_job(event: MergePatch) -> bool:
+    """Whose status the file writes, no operator writes: what is expected of the one would depend on the other. A batch
+    Job has more in its status than whether it runs, and is run all the same."""
+    return event.subresource == "status" and not event.ref.startswith("Job/")
 
 
 def _dated(body: Any, now: str) -> None:

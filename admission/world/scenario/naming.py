@@ -8,8 +8,8 @@ Manifest = Mapping[str, Any]
 SYSTEM_NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
 CLUSTER_SCOPED = frozenset(
     {
-        "AdmissionCheck", "ClusterColocationProfile", "ClusterQueue", "Cohort", "Namespace", "Node", "PriorityClass",
-        "Queue", "ResourceFlavor", "RuntimeClass", "WorkloadPriorityClass",
+        "AdmissionCheck", "ClusterColocationProfile", "ClusterQueue", "Cohort", "JobKind", "Namespace", "Node",
+        "PriorityClass", "Queue", "ResourceFlavor", "RuntimeClass", "WorkloadPriorityClass",
     }
 )  # fmt: skip
 

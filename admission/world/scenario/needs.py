@@ -3,10 +3,11 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from admission.jobs import JOB_KINDS
 from admission.world.scenario.file_form import ScenarioFile
 from admission.world.scenario.naming import group_of
 
-_CORE_GROUPS = ("", "batch", "kueue.x-k8s.io", "scheduling.k8s.io", "node.k8s.io")
+_CORE_GROUPS = ("", "batch", "kueue.x-k8s.io", "scheduling.k8s.io", "node.k8s.io", "lockgate.dev")
 _GROUP_NEEDS = {
     "leaderworkerset.x-k8s.io": "leaderworkerset",
     "batch.volcano.sh": "volcano-job",
@@ -55,10 +56,19 @@ def _pod_needs(labels: Mapping[str, Any], notes: Mapping[str, Any]) -> Iterator[
 
 def lacking(form: ScenarioFile) -> list[str]:
     """What the file needs and this runner does not have, named for people; empty: it can be run."""
-    missing = sorted(set(form.needs) - _SUPPORTED)
+    missing = [need for need in sorted(form.needs) if not _supported(need, form)]
     for manifest in form.objects:
         missing += _in_manifest(manifest)
     return list(dict.fromkeys(missing))
+
+
+def _supported(need: str, form: ScenarioFile) -> bool:
+    """Kinds of jobs are built in, or described by the file itself."""
+    area, _, kind = need.partition(":")
+    if area != "jobs":
+        return need in _SUPPORTED
+    described = ((one.get("spec") or {}).get("kind") for one in form.objects if one["kind"] == "JobKind")
+    return kind in JOB_KINDS or any(str(name).partition(".")[0] == kind for name in described)
 
 
 def _in_manifest(manifest: Mapping[str, Any]) -> Iterator[str]:
