@@ -13,12 +13,11 @@ READY = "All pods reached readiness and the workload is running"
 
 
 def with_readiness(job: Job, workload: Workload, now: float) -> Workload:
-    """With the condition that the job's pods call for; the same value when it says so already (Kueue 0.19)."""
+    """Of an admitted Workload: with the condition that the job's pods call for; the same value when it says so already
+    (Kueue 0.19)."""
     before = workload.conditions.get(names.PODS_READY)
     recovering = before is not None and before.reason in ("WaitForRecovery", "Recovered")
-    if not workload.admitted:
-        status, reason, message = False, "WaitForStart", NOT_READY
-    elif job.pods_ready and not job.suspended:
+    if job.pods_ready and not job.suspended:
         status, reason, message = True, "Recovered" if recovering else "Started", READY
     elif before is not None and (before.true or before.reason == "WaitForRecovery"):
         status, reason, message = False, "WaitForRecovery", RECOVERING

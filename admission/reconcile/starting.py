@@ -6,6 +6,7 @@ from admission.jobs.workload import is_label_value
 from admission.model import names
 from admission.model.effects import EmitEvent, PodSetInfo, StartJob
 from admission.model.job import Job
+from admission.model.kinds import Ref
 from admission.model.workload import PodSetAssignment, Toleration, Workload
 from admission.reconcile import transitions
 from admission.reconcile.view import View
@@ -15,7 +16,6 @@ from admission.reconcile.wishes import Wishes
 def start(view: View, job: Job, workload: Workload, now: float) -> Wishes:
     """The patch that releases the job, or the end of a Workload that contradicts itself."""
     assert workload.admission is not None
-    queue = workload.admission.cluster_queue
     infos = []
     for assignment in workload.admission.assignments:
         try:
@@ -24,8 +24,13 @@ def start(view: View, job: Job, workload: Workload, now: float) -> Wishes:
             return Wishes(events=(EmitEvent(job.ref, job.uid, "Warning", "FailedToStart", str(missing)),))
         except _Contradiction as contradiction:
             return Wishes(transitions.finish_because(workload, "FailedToStart", str(contradiction), now))
-    event = EmitEvent(job.ref, job.uid, "Normal", "Started", f"Admitted by clusterQueue {queue}")
-    return Wishes(effects=(StartJob(job.ref, workload.ref, tuple(infos), job.resource_version),), events=(event,))
+    return Wishes(effects=(StartJob(job.ref, workload.ref, tuple(infos), job.resource_version),))
+
+
+def started_event(job: Ref, workload: Workload) -> EmitEvent:
+    """Told once the job has been started: the start may fail."""
+    queue = workload.admission.cluster_queue if workload.admission is not None else ""
+    return EmitEvent(job, workload.owner_uid, "Normal", "Started", f"Admitted by clusterQueue {queue}")
 
 
 class _Missing(Exception):

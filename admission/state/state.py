@@ -24,6 +24,7 @@ from admission.model.workload import Workload
 from admission.reconcile import transitions
 from admission.reconcile.job import reconcile_job
 from admission.reconcile.job_kind import reconcile_job_kind
+from admission.reconcile.starting import started_event
 from admission.reconcile.view import Serving
 from admission.reconcile.wishes import NOTHING, Wishes
 from admission.reconcile.workload import reconcile_workload
@@ -136,6 +137,7 @@ class State:
                 slot.confirm(outcome.resource_version)
                 if self._intake.witness is not None and ref.kind == "Workload" and slot.observed is not known:
                     self._intake.witness(known, slot.observed)
+                self._tell_start(effect)
             case "conflict" | "unknown" | "gone" if ref.kind in IN_ORDER:
                 slot.deny(stale=outcome.result != "unknown")
             case "unknown":
@@ -208,6 +210,11 @@ class State:
         wait = _patience(slot.failures)
         slot.deny(retry_at=self._intake.now + wait)
         self._timers.at(self._intake.now + wait, ("retry", ref))
+
+    def _tell_start(self, effect: Effect) -> None:
+        workload = self.objects.workload(effect.workload) if isinstance(effect, StartJob) else None
+        if workload is not None:
+            self._flights.tell(started_event(effect.ref, workload))
 
     def _give_up(self, effect: Effect, message: str) -> None:
         """A job that can never be started with its admission ends its Workload (Kueue 0.19)."""
