@@ -2,7 +2,7 @@
 
 import pytest
 
-from admission.model.effects import Effect, EmitEvent, Outcome, Planned, Result, StartJob
+from admission.model.effects import EmitEvent, Outcome, Planned, Result, StartJob
 from admission.model.job import Job
 from admission.model.kinds import Ref
 from admission.model.workload import Admission, Condition, PodSet, PodSetAssignment, Workload
@@ -39,11 +39,8 @@ def effects(desk: Desk) -> list[Planned]:
 
 
 def said(planned: list[Planned]) -> list[str]:
-    return [f"{one.effect.ref.kind} {one.effect.reason}: {one.effect.message}" for one in planned if told(one.effect)]
-
-
-def told(effect: Effect) -> bool:
-    return isinstance(effect, EmitEvent)
+    events = [one.effect for one in planned if isinstance(one.effect, EmitEvent)]
+    return [f"{event.ref.kind} {event.reason}: {event.message}" for event in events]
 
 
 @pytest.mark.parametrize(
@@ -64,7 +61,7 @@ def test_a_start_is_told_of_when_it_has_happened(result: Result, events: list[st
         for one in planned:
             if isinstance(one.effect, StartJob):
                 start = one
-            elif not told(one.effect):
+            elif not isinstance(one.effect, EmitEvent):
                 desk.answer(one, "ok")
         planned = effects(desk) if start is None else planned
     desk.state.outcome(Outcome(start.id, result, 70 if result == "ok" else None, "no"))
