@@ -7,15 +7,13 @@ stop at once, a started job ends after its runtime, an evicted one begins anew.
 """
 
 import heapq
-import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count
 from math import ceil
 from typing import Any
 
-from admission.jobs import JOB_KINDS, READERS
-from admission.jobs.workload import compose, workload_name
+from admission.jobs import READERS
 from admission.model import names
 from admission.model.configuration import DEFAULTS, Configuration, Retention
 from admission.model.effects import EmitEvent, Outcome, Patch, Planned
@@ -24,33 +22,22 @@ from admission.model.names import WorkloadKey
 from admission.model.queues import FlavorResource
 from admission.model.times import stamp
 from admission.model.workload import Workload
-from admission.readers.workload import read_workload
 from admission.reconcile import checks, transitions, unadmitted
-from admission.reconcile.job import is_managed
-from admission.reconcile.priority import priority_of
 from admission.state import State
-from admission.world.answers import Answer
 from admission.world.clock import EPOCH
 from admission.world.objects import Frozen, ref_of
-from admission.world.stories import Arrival, Moment, Refusal, Story
+from admission.world.shapes import Shape, Shapes, accepted
+from admission.world.stories import Arrival, Moment, Story
 from admission.world.world import World
 
 # Plans in a row without the clock moving, after which State is taken to run in circles; as in World.
 _MOST_IDLE_PLANS = 20_000
-_ENDED = {"Job": "Reached expected number of succeeded pods", "Workload": "Job finished successfully"}
+_ENDED = "Job finished successfully"
+_JOB_ENDED = "Reached expected number of succeeded pods"
 
 
 class NeverAtRest(RuntimeError):
     """State keeps planning although nothing happens."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Shape:
-    """What all arrivals that differ in name and time only have in common."""
-
-    kind: str
-    workload: Workload | None  # None: not managed, or `problem`
-    problem: str = ""
 
 
 class Simulation:
@@ -66,12 +53,11 @@ class Simulation:
         self.stories: dict[WorkloadKey, Story] = {}
         self.peaks: dict[tuple[str, FlavorResource], int] = {}  # the most that each queue held at once
         self.expected = self.done = 0  # arrivals; those that have ended
-        self.unmanaged: list[Ref] = []  # Jobs without a queue: they start at once and take no quota
+        self.unmanaged: list[Ref] = []  # jobs without a queue: they start at once and take no quota
         self._world = World(configuration, start=start, autostart=False)
+        self._shapes = Shapes(self.state, self._world.api)
         self._fed = False
         self._refs: dict[Ref, WorkloadKey | None] = {}  # of arrivals; None: still to come
-        self._shapes: dict[str, _Shape] = {}
-        self._prints: dict[int, tuple[Any, str]] = {}  # by identity; holding the spec keeps its identity its own
         self._events: list[tuple[float, int, Callable[[], None]]] = []
         self._order = count()
         self._runs = count(1)
@@ -88,12 +74,12 @@ class Simulation:
         """
         ref = ref_of(manifest)
         if ref.kind == "Namespace" and self.has_namespace(ref.name):
-            _accepted(self._world.api.patch(ref, manifest))
+            accepted(self._world.api.patch(ref, manifest))
         else:
-            _accepted(self._world.api.create(manifest))
+            accepted(self._world.api.create(manifest))
         if ref.kind == "AdmissionCheck":
             active = {"type": names.ACTIVE, "status": "True", "reason": "Active", "message": "", **self._since}
-            _accepted(self._world.api.patch(ref, {"status": {"conditions": [active]}}, subresource="status"))
+            accepted(self._world.api.patch(ref, {"status": {"conditions": [active]}}, subresource="status"))
 
     @property
     def _since(self) -> dict[str, str]:
@@ -106,8 +92,8 @@ class Simulation:
         """A job to come. Everything that `create` is told must be there by now. Raises Refusal."""
         if not self._fed:
             self._feed()
-        shape = self._shape(arrival.manifest)
-        ref = ref_of(arrival.manifest)
+        shape = self._shapes.of(arrival.manifest)
+        ref = ref_of(arrival.manifest)._replace(kind=shape.kind)
         if not ref.name:
             prefix = arrival.manifest["metadata"].get("generateName", "")
             ref = ref._replace(name=f"{prefix}{self._world.api.store.next_suffix()}")
@@ -122,49 +108,6 @@ class Simulation:
             for manifest in api.scan(kind):
                 self.state.observe(kind, READERS[kind](manifest))
         self._version = api.store.version
-
-    def _shape(self, manifest: Frozen) -> _Shape:
-        meta = manifest["metadata"]
-        told = {key: value for key, value in meta.items() if key not in ("name", "generateName")}
-        told["annotations"] = {
-            key: value
-            for key, value in (meta.get("annotations") or {}).items()
-            if key not in (names.ARRIVAL, names.RUNTIME)
-        }
-        print_ = json.dumps([manifest["kind"], told], sort_keys=True) + self._printed(manifest.get("spec"))
-        found = self._shapes.get(print_)
-        if found is None:
-            found = self._shapes[print_] = self._shaped(manifest)
-        return found
-
-    def _printed(self, spec: Any) -> str:
-        """The spec as canonical JSON; a spec that several manifests share is printed once."""
-        kept = self._prints.get(id(spec))
-        if kept is None:
-            kept = self._prints[id(spec)] = (spec, json.dumps(spec, sort_keys=True))
-        return kept[1]
-
-    def _shaped(self, manifest: Frozen) -> _Shape:
-        api = self._world.api
-        body = _accepted(api.create(manifest, dry_run=True))
-        if manifest["kind"] == "Workload":
-            return _Shape("Workload", read_workload(body))
-        job = JOB_KINDS["Job"].read(body)
-        if not is_managed(self.state.objects, job):
-            return _Shape("Job", None)
-        if job.problem:
-            return _Shape("Job", None, job.problem)
-        priority = priority_of(self.state.objects, job)
-        if isinstance(priority, EmitEvent):
-            return _Shape("Job", None, priority.message)
-        composed = compose("Job", body, self._name(job.ref, job.uid), priority.value, priority.ref)
-        workload = read_workload(_accepted(api.create(composed, dry_run=True)))
-        # Known to have an owner, but not which: State then leaves starting and stopping to us.
-        return _Shape("Job", replace(workload, owned=True, owner=None, owner_uid=""))
-
-    def _name(self, job: Ref, uid: str) -> str:
-        short = self.state.objects.configuration.gates["ShortWorkloadNames"]
-        return workload_name("Job", job.name, uid, short=short)
 
     # --- the clock
 
@@ -227,7 +170,7 @@ class Simulation:
             self.state.outcome(Outcome(planned.id, "ok"))
             return
         if not isinstance(effect, Patch):
-            raise TypeError(f"{type(effect).__name__} concerns a Job, and State was told of none")
+            raise TypeError(f"{type(effect).__name__} concerns a job, and State was told of none")
         self.state.outcome(Outcome(planned.id, "ok", self._next_version()))
         # The statuses of queues are not echoed: State then waits for the echo and never writes them again. Nothing
         # is decided by them.
@@ -250,15 +193,15 @@ class Simulation:
 
     # --- what happens to a job
 
-    def _arrive(self, arrival: Arrival, ref: Ref, shape: _Shape) -> None:
+    def _arrive(self, arrival: Arrival, ref: Ref, shape: Shape) -> None:
         if shape.workload is None and not shape.problem:
             self.unmanaged.append(ref)
             return
         store = self._world.api.store
         uid = store.next_uid()
-        name = self._name(ref, uid) if shape.kind == "Job" else ref.name
+        owner = ref if shape.kind != "Workload" else None
+        name = self._shapes.name(ref, uid) if owner is not None else ref.name
         key = names.workload_key(ref.namespace, name)
-        owner = ref if shape.kind == "Job" else None
         self._refs[ref] = key
         self.stories[key] = Story(key, owner, arrival.runtime, self.now, shape.problem)
         self.timeline.append(Moment(self.now, "created", key, "", shape.problem))
@@ -286,7 +229,7 @@ class Simulation:
         if workload.admitted and not workload.evicted and not story.running:
             self._begin(story, workload)
         if workload.evicted and workload.reserved:
-            self._stop(story, workload)
+            self._evict(story, workload)
         if not workload.reserved:
             story.reserved = None
 
@@ -307,6 +250,16 @@ class Simulation:
         if story.runtime is not None:
             self._at(self.now + story.runtime, lambda: self._end(story, run))
 
+    def _evict(self, story: Story, workload: Workload) -> None:
+        """What stops, stops at once. Whose kind cannot be stopped runs on, with its quota, to its end."""
+        manner = self.state.job_kinds[story.owner.kind].stop if story.owner is not None else "Suspend"
+        if manner != "Never":
+            self._stop(story, workload)
+        if manner == "Delete":
+            story.problem = "It was evicted, and jobs of its kind are stopped by deleting them"
+            self.done += 1
+            self.state.gone(workload.ref)
+
     def _stop(self, story: Story, workload: Workload) -> None:
         """Evicted: its pods are gone at once, and its quota with them."""
         story.running = 0
@@ -322,7 +275,7 @@ class Simulation:
             return
         story.running, story.reserved, story.finished = 0, None, self.now
         self.done += 1
-        message = _ENDED["Job" if story.owner else "Workload"]
+        message = _JOB_ENDED if story.owner is not None and story.owner.kind == "Job" else _ENDED
         workload = transitions.finish(self._workload(story.key), True, message, self._clock)
         self.state.observe("Workload", workload)
         self._told("finished", workload, names.FINISHED)
@@ -338,8 +291,13 @@ class Simulation:
         owner = self.stories[key].owner
         return f"{owner.namespace}/{owner.name}" if owner is not None else str(key)
 
+    def ref_of(self, kind: str, namespace: str, name: str) -> Ref:
+        """What a person means who calls the kind by its bare name, as good as can be known."""
+        meant = (ref for ref in self._refs if ref.kind.partition(".")[0] == kind and ref[1:] == (namespace, name))
+        return next(meant, Ref(kind, namespace, name))
+
     def find(self, ref: Ref) -> Story | None:
-        """Of a Job or Workload that has arrived; a Job's Workload is found too."""
+        """Of a job or Workload that has arrived; a job's Workload is found too."""
         key = self._refs.get(ref)
         if key is None and ref.kind == "Workload":
             key = names.workload_key(ref.namespace, ref.name)
@@ -359,12 +317,6 @@ class Simulation:
         slots = self.state.objects.workloads
         for key, story in self.stories.items():
             yield story, slots[key].current if key in slots else None
-
-
-def _accepted(answer: Answer) -> Frozen:
-    if answer.body is None:
-        raise Refusal(answer.message)
-    return answer.body
 
 
 def _edited(workload: Workload, body: Mapping[str, Any]) -> Workload:
