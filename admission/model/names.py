@@ -62,6 +62,7 @@ IN_COHORT_RECLAIM_WHILE_BORROWING = "InCohortReclaimWhileBorrowing"
 # coarse ones on the wire; the fine ones are what we keep and explain with.
 PENDING = "Pending"
 INADMISSIBLE = "Inadmissible"
+ON_HOLD = "OnHold"
 
 
 def workload_key(namespace: str, name: str) -> WorkloadKey:

@@ -10,7 +10,7 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from admission.model.kinds import Ref
-from admission.model.names import ADMITTED, EVICTED, FINISHED, QUOTA_RESERVED, WorkloadKey
+from admission.model.names import ADMITTED, EVICTED, FINISHED, ON_HOLD, QUOTA_RESERVED, WorkloadKey
 from admission.model.pods import PodResources
 
 
@@ -219,6 +219,12 @@ class Workload:
         return self.is_true(EVICTED)
 
     @property
+    def on_hold(self) -> bool:
+        """Its quota was given back until its job can use it: it waits in no queue."""
+        found = self.conditions.get(QUOTA_RESERVED)
+        return found is not None and found.status == "False" and found.reason == ON_HOLD
+
+    @property
     def holds_quota(self) -> bool:
         """Kueue's HasActiveQuotaReservation: what counts as usage."""
         return self.reserved and self.active and not self.finished and self.admission is not None
@@ -226,7 +232,14 @@ class Workload:
     @property
     def admissible(self) -> bool:
         """May enter a queue (Kueue's IsAdmissible)."""
-        return self.active and not self.reserved and not self.finished and not self.gated_by and not self.deleting
+        return (
+            self.active
+            and not self.reserved
+            and not self.finished
+            and not self.gated_by
+            and not self.deleting
+            and not self.on_hold
+        )
 
 
 _PLACES = {field.name: place for place, field in enumerate(fields(Workload))}

@@ -181,11 +181,15 @@ def _with_workload(view: View, job: Job, workload: Workload, now: float) -> Wish
     if job.on_hold:
         if not workload.reserved:
             return NOTHING
-        return Wishes(transitions.unreserve(workload, "OnHold", "Job is on hold", now))
+        return Wishes(transitions.unreserve(workload, names.ON_HOLD, "Job is on hold", now))
     if job.end is not None:
         message = f"Workload '{workload.key}' is declared finished"
         event = EmitEvent(job.ref, job.uid, "Normal", "FinishedWorkload", message)
         return Wishes(transitions.finish(workload, job.end.succeeded, job.end.message, now), events=(event,))
+    if workload.on_hold:
+        why = unadmitted.reason(view.configuration.gates, unadmitted.PENDING_EVALUATION)
+        message = "Workload no longer on hold; waiting for quota reservation"
+        return Wishes(transitions.with_condition(workload, names.QUOTA_RESERVED, False, why, message, now))
     relabelled = _follow_labels(view, job, workload)
     if relabelled is not None:
         return relabelled
