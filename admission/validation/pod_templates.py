@@ -14,6 +14,9 @@ from admission.validation.topology_annotations import check_topology_annotations
 # Of these Kueue judges each template for itself only.
 _NEVER_GROUPED = frozenset(("TFJob", "PyTorchJob", "XGBoostJob", "PaddleJob", "JAXJob", "SparkApplication"))
 
+# Of kinds without a template to look into: where annotations of a pod set's pods are.
+_SAID_AT = {"SparkApplication": "spec.{}.annotations", "Workflow": "spec.podMetadata.annotations"}
+
 
 @runtime_checkable
 class Grouped(Protocol):
@@ -30,20 +33,19 @@ class _Noted(NamedTuple):
 
 def check_pod_templates(name: str, descriptor: Descriptor, manifest: Manifest) -> list[FieldError]:
     """`name`: of the kind, as in `Ref.kind`."""
-    noted = _noted(descriptor, manifest)
+    noted = _noted(name, descriptor, manifest)
     errors = [error for one in noted for error in check_topology_annotations(one.path, one.notes, one.pods)]
     return errors if name in _NEVER_GROUPED else [*errors, *_groups(noted)]
 
 
-def _noted(descriptor: Descriptor, manifest: Manifest) -> list[_Noted]:
+def _noted(name: str, descriptor: Descriptor, manifest: Manifest) -> list[_Noted]:
     if isinstance(descriptor, Grouped):
         return [
             _Noted(_path(one.at), strings(_annotations(value_at(manifest, one.at))), one.count)
             for one in descriptor.groups(manifest)
         ]
-    # A role of a SparkApplication has no template to look into: it says such things itself.
     return [
-        _Noted(f"spec.{one['name']}.annotations", strings(_annotations(one["template"])), one["count"])
+        _Noted(_SAID_AT[name].format(one["name"]), strings(_annotations(one["template"])), one["count"])
         for one in descriptor.pod_sets(manifest)
     ]
 
