@@ -47,7 +47,8 @@ def right(kind: str, **metadata: Any) -> Object:
 
 
 def held(kind: str, manifest: Object) -> Object:
-    return merged(manifest, JOB_KINDS[kind].hold.patch(held=True))
+    result: Object = merged(manifest, JOB_KINDS[kind].hold.patch(held=True))
+    return result
 
 
 def said(kind: str, new: Object, old: Object | None = None, cluster: Cluster | None = None) -> str:
