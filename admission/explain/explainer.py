@@ -84,6 +84,9 @@ class Explainer:
             return self._told(
                 workload, "AdmissionGated", f"It is held by the gate {workload.gated_by} until somebody removes it.",
             )  # fmt: skip
+        if workload.on_hold:
+            told = "It is on hold: the operator of its job will not run that as it is. Mend the job, or submit another."
+            return self._told(workload, "OnHold", told, never=True)
         if not workload.queue_name:
             return self._told(
                 workload, "Misconfigured",

@@ -4,7 +4,10 @@ from typing import Any
 
 import pytest
 
+from admission.explain import explain
 from admission.model.kinds import Ref
+from admission.model.names import workload_key
+from admission.state import State
 from tests.core.clusters import Cluster, Plan, QueuePlan
 from tests.core.test_ray_jobs import Object, cluster, group, job
 
@@ -105,6 +108,10 @@ def test_a_job_that_kuberay_refuses_keeps_no_quota_and_stands_in_no_queue_until_
     assert reason(workload_of(made)) == "QuotaReserved"
     patched(made, JOB, {"status": {"jobDeploymentStatus": "ValidationFailed", "message": "no"}}, "status")
     assert reason(workload_of(made)) == "OnHold"
+    state, workload = made.world.state, workload_of(made)["metadata"]["name"]
+    assert isinstance(state, State)
+    told = explain(state, workload_key("lab", workload), made.world.now)
+    assert (told.reason, told.position, told.never) == ("OnHold", None, True)
     waiting = made.submit(0, 4, 0)
     made.pass_time(5)
     assert reason(made.get(waiting)) == "QuotaReserved"
