@@ -50,7 +50,7 @@ def judge(scenario: Scenario, peer: Outcome, ours: Outcome, *, documented: bool 
     for place in range(max(len(peer.moments), len(ours.moments))):
         view = View(scenario, peer, ours, place)
         told = _told_apart(view, documented)
-        if documented and _open(told):
+        if documented and _open(told) and _usually_open(view, waking):
             for name, other in _otherwise(scenario, waking, place):
                 anew = play_in_memory(scenario, other)
                 again = _told_apart(View(scenario, peer, anew, place), documented)
@@ -68,6 +68,13 @@ def judge(scenario: Scenario, peer: Outcome, ours: Outcome, *, documented: bool 
     if peer.broken or ours.broken:
         verdict.differences = (Difference(("broken",), peer.broken, ours.broken),)
     return verdict
+
+
+def _usually_open(view: View, waking: Waking) -> bool:
+    """Whether our core in memory, too, differs from the peer at this moment: what only a live run shows is no matter of
+    waking."""
+    usual = play_in_memory(view.scenario, waking)
+    return bool(_open(_told_apart(View(view.scenario, view.peer, usual, view.place), documented=True)))
 
 
 def _otherwise(scenario: Scenario, waking: Waking, place: int) -> Iterator[tuple[str, Waking]]:

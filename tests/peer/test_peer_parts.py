@@ -84,6 +84,14 @@ def test_any_number_that_differs_is_told_with_its_place(outcomes: dict[str, Outc
     assert verdict.place == len(outcomes[one.name].moments) - 1
 
 
+def test_what_ours_shows_live_only_is_told_even_where_in_memory_it_would_agree(outcomes: dict[str, Outcome]) -> None:
+    """Another way of waking is no excuse for what the usual way does not bring about."""
+    for one in SOME:
+        first = next(iter(outcomes[one.name].moments[-1].shows["workloads"]))
+        live = changed(outcomes[one.name], "workloads", partial(prioritised, first))
+        assert judge(one, outcomes[one.name], live).differences
+
+
 def test_a_rule_explains_nothing_without_what_must_be_so(outcomes: dict[str, Outcome]) -> None:
     """One less pending in a LocalQueue is documented; two less are not, nor is one more."""
     for one in SOME:
