@@ -96,8 +96,10 @@ def _scopes(rule: PodSetRule, manifest: Manifest) -> Iterator[Scope]:
     there = value_at(manifest, at)
     keyed: list[tuple[str | int, object]]
     if is_mapping(there):
-        first = [key for key in rule.keys if key in there]
-        keyed = [(key, there[key]) for key in (*first, *sorted(there.keys() - set(first)))]
+        # Operators that have such maps take their keys however the letters are cased.
+        places = {key.lower(): place for place, key in enumerate(rule.keys)}
+        ordered = sorted(there, key=lambda key: (places.get(key.lower(), len(places)), key))
+        keyed = [(key, there[key]) for key in ordered]
     else:
         keyed = list(enumerate(items(there)))
     for key, entry in keyed:
