@@ -3,7 +3,7 @@ module and a line here."""
 
 from collections.abc import Collection, Iterator, Mapping
 
-from admission.jobs import batch_job, spark_application
+from admission.jobs import batch_job, spark_application, workflow
 from admission.jobs.descriptor import Descriptor
 from admission.jobs.job_set import JOB_SET
 from admission.jobs.kubeflow import JAX_JOB, MPI_JOB, PADDLE_JOB, PYTORCH_JOB, TF_JOB, XGBOOST_JOB
@@ -23,6 +23,7 @@ JOB_KINDS: Mapping[str, Descriptor] = {
     "RayCluster": RAY_CLUSTER,
     "RayJob": RAY_JOB,
     "SparkApplication": spark_application,
+    "Workflow": workflow,
 }
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from hypothesis import strategies as st
 
-from tests.core.manifests import batch, job_set, kubeflow, ray, spark
+from tests.core.manifests import batch, job_set, kubeflow, ray, spark, workflow
 from tests.core.manifests.pods import Sample
 
 SAMPLES: Mapping[str, st.SearchStrategy[Sample]] = {
@@ -16,4 +16,5 @@ SAMPLES: Mapping[str, st.SearchStrategy[Sample]] = {
     **job_set.SAMPLES,
     **ray.SAMPLES,
     **spark.SAMPLES,
+    **workflow.SAMPLES,
 }
