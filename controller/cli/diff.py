@@ -69,7 +69,7 @@ def _only_queues(path: Path) -> None:
     from controller.cli.manifests import load
 
     bundle = load([path])
-    jobs: Sequence[object] = [one for one in bundle.manifests if one.kind in ("Job", "Workload")]
+    jobs: Sequence[object] = [one for one in bundle.manifests if one.arrives]
     jobs = [*jobs, *(file for file, _ in bundle.traces)]
     if jobs:
         raise Complaint(

@@ -32,18 +32,18 @@ def command(
     """
     from admission.explain import Explanation, explain
     from admission.model.durations import spoken
-    from admission.model.kinds import Ref
+    from admission.model.kinds import JOBS, KINDS
     from admission.model.names import WorkloadKey
     from controller.cli import rendering
     from controller.cli.complaint import Complaint
     from controller.cli.playing import moment, prepared
 
     kind, *name = what.split("/")
-    if kind not in ("Job", "Workload") or len(name) != 2:
-        raise Complaint(f"{what!r} names no job: write Job/namespace/name or Workload/namespace/name")
-    ref = Ref(kind, *name)
+    if len(name) != 2 or (kind in KINDS and kind not in (*JOBS, "Workload")):
+        raise Complaint(f"{what!r} names no job: write Kind/namespace/name, like Job/lab/train or Workload/lab/w")
     end = moment("--at", at)
     simulation, notes = prepared(paths, config, feature_gates)
+    ref = simulation.ref_of(kind, *name)
     for note in notes:
         print(f"note: {note}", file=sys.stderr)
     simulation.run(end)

@@ -11,18 +11,23 @@ from typing import Any
 
 from admission.api.crd import STORED, VERSIONS
 from admission.conversion import Unconvertible, convert
-from admission.model.kinds import KINDS, KUEUE, WATCHED
+from admission.jobs import JOB_KINDS
+from admission.model.kinds import JOBS, KINDS, KUEUE, WATCHED, kind_of
+from admission.model.names import QUEUE_NAME
+from admission.readers.job_kind import read_job_kind
+from admission.world.objects import kind_key
 from controller.cli.complaint import Complaint
+from controller.cli.job_shapes import JOB_SHAPES, job_faults
 from controller.cli.limit_ranges import limit_faults
 from controller.cli.shapes import Fault, faults
 from controller.cli.unknown import odd_annotations, unknown_fields
-from controller.kit.documents import BadDocument, Document, Path, dotted, line_of, read_json, read_yaml
+from controller.kit.documents import BadDocument, Path, dotted, line_of, read_json, read_yaml
 
 MAX_BYTES = 10 * 2**20  # an etcd object holds 1.5 MiB; a larger file is not a manifest
 MAX_TRACE_BYTES = 200 * 2**20  # some four million rows
 MAX_SHOWN = 20  # faults; a reader mends the first ones first
 
-SIMULATED = WATCHED
+SIMULATED = tuple(kind for kind in WATCHED if kind not in JOBS or kind in JOB_KINDS)
 _SUFFIXES = (".yaml", ".yml", ".json", ".csv")
 _SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _PREFIX = re.compile(r"[a-z0-9]([-a-z0-9.]*)?")
@@ -57,7 +62,7 @@ class BadManifests(Complaint):
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """One object: its kind (a key of KINDS), its content, and where it was written."""
+    """One object: its kind (as `model.kinds.kind_of` takes it), its content, and where it was written."""
 
     kind: str
     content: Mapping[str, Any]
@@ -67,14 +72,19 @@ class Manifest:
 
     @property
     def namespace(self) -> str:
-        return (self.content["metadata"].get("namespace") or "default") if KINDS[self.kind].namespaced else ""
+        return (self.content["metadata"].get("namespace") or "default") if kind_of(self.kind).namespaced else ""
 
     @property
     def name(self) -> str:
         return self.content["metadata"].get("name") or ""
 
+    @property
+    def arrives(self) -> bool:
+        """A job, of a kind that is built in or described, or a Workload: it comes some time and is queued."""
+        return self.kind == "Workload" or self.kind in JOB_KINDS or self.kind not in KINDS
+
     def __str__(self) -> str:
-        return "/".join(part for part in (self.kind, self.namespace, self.name) if part)
+        return "/".join(part for part in (self.kind.partition(".")[0], self.namespace, self.name) if part)
 
 
 @dataclass(slots=True)
@@ -88,21 +98,48 @@ class Bundle:
 
 def load(paths: Iterable[FilePath]) -> Bundle:
     """Reads everything below the paths. Raises BadManifests with all that is wrong, Complaint for an empty folder."""
-    bundle, problems, skipped = Bundle(), list[Problem](), dict[str, list[str]]()
+    bundle, problems, others = Bundle(), list[Problem](), list[Manifest]()
     for path in paths:
         for file in _files(path):
             try:
-                _load_file(file, file != path, bundle, problems, skipped)
+                _load_file(file, file != path, bundle, problems, others)
             except BadManifests as bad:
                 problems += bad.problems
+    described = list(_described(bundle.manifests, others))
+    problems += (problem for one in described for problem in _judged_late(one))
+    bundle.manifests += described
     bundle.manifests = list(_distinct(bundle.manifests, bundle.notes, problems))
     if problems:
         raise BadManifests(problems)
-    bundle.notes += [
-        f"skipped {len(places)} × {kind}, a kind that is not simulated ({places[0]}{', …' if places[1:] else ''})"
-        for kind, places in skipped.items()
-    ]
+    bundle.notes += _skipped(one for one in others if not any(one is each for each in described))
     return bundle
+
+
+def _described(manifests: Iterable[Manifest], others: Iterable[Manifest]) -> Iterator[Manifest]:
+    """Of the others those whose kind one of the manifests, a JobKind, describes."""
+    kinds = {read_job_kind(one.content).kind.partition(":")[0] for one in manifests if one.kind == "JobKind"}
+    return (one for one in others if one.kind in kinds)
+
+
+def _judged_late(one: Manifest) -> Iterator[Problem]:
+    """Of a kind of which no more is known than what every object has."""
+    text = text_of(FilePath(one.file))
+    for fault in [*faults(one.kind, one.content)] or _misnamed(one.kind, one.content["metadata"]):
+        yield _located(FilePath(one.file), text, one.document, fault._replace(path=(*one.path, *fault.path)))
+
+
+def _skipped(manifests: Iterable[Manifest]) -> Iterator[str]:
+    places: dict[tuple[str, bool], list[str]] = {}
+    for one in manifests:
+        meta = one.content.get("metadata")
+        labels = meta.get("labels") if isinstance(meta, dict) else None
+        queued = isinstance(labels, dict) and QUEUE_NAME in labels
+        places.setdefault((_called(one.content), queued), []).append(f"{one.file}, document {one.document}")
+    for (kind, queued), found in places.items():
+        why = "a kind that is not simulated"
+        if queued:
+            why = "which name a queue but are of a kind that is not known: describe it by a JobKind, and add that"
+        yield f"skipped {len(found)} × {kind}, {why} ({found[0]}{', …' if found[1:] else ''})"
 
 
 def _files(path: FilePath) -> list[FilePath]:
@@ -147,9 +184,7 @@ def text_of(file: FilePath, limit: int = MAX_BYTES) -> str:
     return text
 
 
-def _load_file(
-    file: FilePath, found: bool, bundle: Bundle, problems: list[Problem], skipped: dict[str, list[str]]
-) -> None:
+def _load_file(file: FilePath, found: bool, bundle: Bundle, problems: list[Problem], others: list[Manifest]) -> None:
     """`found`: in a folder, where a file that holds no object at all is nobody's mistake."""
     suffix = file.suffix.lower()
     if suffix == ".csv":
@@ -167,12 +202,12 @@ def _load_file(
         for path, content in _unfolded(document.content, ()):
             kind, wrong = _judged(content, path, found)
             if wrong:
-                problems += [_located(file, text, document, fault) for fault in wrong]
+                problems += [_located(file, text, document.number, fault) for fault in wrong]
             elif kind is None:
-                skipped.setdefault(_called(content), []).append(f"{file}, document {document.number}")
-            elif kind == "Workload" and _owned_by_job(content):
+                others.append(Manifest(kind_key(content), content, str(file), document.number, path))
+            elif kind == "Workload" and (owner := _owner(content)) and (owner in JOB_KINDS or owner not in KINDS):
                 name = content["metadata"].get("name")
-                bundle.notes.append(f"skipped Workload {name}, which its Job makes anew ({file})")
+                bundle.notes.append(f"skipped Workload {name}, which its {owner} makes anew ({file})")
             else:
                 one = Manifest(kind, _present(content), str(file), document.number, path)
                 bundle.manifests.append(one)
@@ -211,7 +246,8 @@ def _judged(content: Any, path: Path, lenient: bool) -> tuple[str | None, list[F
     if content.get("metadata") is None:
         return None, [Fault((*path, "metadata"), None, "is missing", "add it, with a name")]
     try:
-        wrong = list(faults(kind, _present(content))) or list(_misnamed(kind, content["metadata"]))
+        judge = job_faults if kind in JOB_SHAPES else faults
+        wrong = list(judge(kind, _present(content))) or list(_misnamed(kind, content["metadata"]))
         if kind == "LimitRange" and not wrong:
             wrong = list(limit_faults(content))
     except Unconvertible as error:
@@ -235,14 +271,14 @@ def _misnamed(kind: str, metadata: Mapping[str, Any]) -> Iterator[Fault]:
         yield Fault(("metadata", "name"), name, "is not a valid name", rule)
     if prefix and not (len(prefix) <= 248 and _PREFIX.fullmatch(prefix)):
         yield Fault(("metadata", "generateName"), prefix, "is not the beginning of a valid name", rule)
-    if namespace and KINDS[kind].namespaced and not (len(namespace) <= 63 and _SUBDOMAIN.fullmatch(namespace)):
+    if namespace and kind_of(kind).namespaced and not (len(namespace) <= 63 and _SUBDOMAIN.fullmatch(namespace)):
         yield Fault(("metadata", "namespace"), namespace, "is not a valid namespace", rule.replace("253", "63"))
 
 
-def _located(file: FilePath, text: str, document: Document, fault: Fault) -> Problem:
+def _located(file: FilePath, text: str, document: int, fault: Fault) -> Problem:
     shown = "" if fault.value is None else f"{_shown(fault.value)} "
-    line = line_of(text, document.number, fault.path)
-    return Problem(str(file), document.number, line, dotted(fault.path), f"{shown}{fault.problem}", fault.remedy)
+    line = line_of(text, document, fault.path)
+    return Problem(str(file), document, line, dotted(fault.path), f"{shown}{fault.problem}", fault.remedy)
 
 
 def _shown(value: Any) -> str:
@@ -255,9 +291,9 @@ def _called(content: Mapping[str, Any]) -> str:
     return f"{kind} ({version})" if kind else "document without a kind"
 
 
-def _owned_by_job(content: Mapping[str, Any]) -> bool:
+def _owner(content: Mapping[str, Any]) -> str:
     owners = content["metadata"].get("ownerReferences") or ()
-    return any(owner.get("controller") and owner.get("kind") == "Job" for owner in owners)
+    return next((str(owner.get("kind")) for owner in owners if owner.get("controller")), "")
 
 
 def _distinct(manifests: Iterable[Manifest], notes: list[str], problems: list[Problem]) -> Iterator[Manifest]:

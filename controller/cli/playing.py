@@ -1,13 +1,14 @@
 """From paths on the command line to a simulation that is ready to run; `simulate` and `explain` share it."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path as FilePath
 from typing import TypeVar
 
 from admission.configuration import Reading
 from admission.model.durations import BadDuration, duration
-from admission.model.kinds import WATCHED
-from admission.model.names import ARRIVAL, RUNTIME
+from admission.model.kinds import JOBS, WATCHED
+from admission.model.names import ARRIVAL, QUEUE_NAME, RUNTIME
+from admission.reconcile.ancestors import DEEPEST
 from admission.world.simulation import Simulation
 from admission.world.stories import Arrival, Refusal
 from controller.cli.complaint import Complaint
@@ -18,8 +19,7 @@ from controller.kit.configuration import BadConfiguration, read_file
 
 Thing = TypeVar("Thing")
 
-_ARRIVING = ("Workload", "Job")
-_FIRST = tuple(kind for kind in WATCHED if kind not in _ARRIVING)
+_FIRST = tuple(kind for kind in WATCHED if kind != "Workload" and kind not in JOBS)
 
 
 def prepared(
@@ -35,10 +35,11 @@ def prepared(
     simulation = Simulation(settings.core)
     problems: list[Problem] = []
     notes = [*map(str, settings.notes), *bundle.notes]
-    objects = sorted(
-        (one for one in bundle.manifests if one.kind not in _ARRIVING), key=lambda one: _FIRST.index(one.kind)
-    )
-    arriving = [one for one in bundle.manifests if one.kind in _ARRIVING]
+    objects = sorted((one for one in bundle.manifests if not one.arrives), key=lambda one: _FIRST.index(one.kind))
+    arriving = [one for one in bundle.manifests if one.arrives]
+    parts = list(_parts(arriving, settings.core.manage_jobs_without_queue_name))
+    notes += [f"skipped {one}, which {whose} makes ({one.file})" for one, whose in parts]
+    arriving = [one for one in arriving if not any(one is part for part, _ in parts)]
     if not bundle.manifests and not rows:
         raise Complaint("there is nothing to play in what was named; add queues, Jobs, Workloads or traces")
     for one in objects:
@@ -81,6 +82,24 @@ def configured(config: FilePath | None, feature_gates: str | None) -> Reading:
         return read_file(config, feature_gates=feature_gates or "")
     except BadConfiguration as error:
         raise Complaint(str(error)) from error
+
+
+def _parts(jobs: Sequence[Manifest], manage_all: bool) -> Iterator[tuple[Manifest, Manifest]]:
+    """Jobs that another one of them makes and is queued for, with the topmost such one: dumps of clusters have both."""
+    by_uid = {uid: one for one in jobs if (uid := one.content["metadata"].get("uid"))}
+    for one in jobs:
+        owner, topmost, hops = _owner(one, by_uid), None, 0
+        while owner is not None and hops < DEEPEST:
+            if manage_all or QUEUE_NAME in (owner.content["metadata"].get("labels") or {}):
+                topmost = owner
+            owner, hops = _owner(owner, by_uid), hops + 1
+        if topmost is not None and topmost is not one:
+            yield one, topmost
+
+
+def _owner(one: Manifest, by_uid: Mapping[str, Manifest]) -> Manifest | None:
+    owners = one.content["metadata"].get("ownerReferences") or ()
+    return next((by_uid.get(owner.get("uid", "")) for owner in owners if owner.get("controller")), None)
 
 
 def _arrivals(manifests: Sequence[Manifest]) -> Iterator[tuple[Arrival, Manifest]]:

@@ -133,7 +133,7 @@ def _annotations(value: Any, path: Path) -> Iterator[Fault]:
                 yield from span(value[name], (*path, name))
 
 
-_METADATA = fields(
+METADATA = fields(
     {
         "name": text,
         "generateName": text,
@@ -174,9 +174,9 @@ _POD = fields(
     },
     ("containers",),
 )
-_TEMPLATE = fields({"metadata": _METADATA, "spec": _POD}, ("spec",))
+TEMPLATE = fields({"metadata": METADATA, "spec": _POD}, ("spec",))
 _CONDITION = fields({"type": text, "status": text, "reason": text, "message": text}, ("type", "status"))
-_JOB = fields(
+JOB = fields(
     {
         "parallelism": whole(),
         "completions": whole(),
@@ -185,11 +185,11 @@ _JOB = fields(
         "ttlSecondsAfterFinished": whole(),
         "suspend": truth,
         "completionMode": text,
-        "template": _TEMPLATE,
+        "template": TEMPLATE,
     },
     ("template",),
 )
-_POD_SETS = every(fields({"name": text, "count": whole(), "minCount": whole(1), "template": _TEMPLATE}))
+_POD_SETS = every(fields({"name": text, "count": whole(), "minCount": whole(1), "template": TEMPLATE}))
 _VALUE = whole(-(2**31))
 _LIMITS = every(
     fields(
@@ -206,19 +206,17 @@ _LIMITS = every(
 )
 
 _KINDS: Mapping[str, Shape] = {
-    "Namespace": fields({"metadata": _METADATA}),
-    "LimitRange": fields({"metadata": _METADATA, "spec": fields({"limits": _LIMITS}, ("limits",))}, ("spec",)),
+    "Namespace": fields({"metadata": METADATA}),
+    "LimitRange": fields({"metadata": METADATA, "spec": fields({"limits": _LIMITS}, ("limits",))}, ("spec",)),
     "RuntimeClass": fields(
-        {"metadata": _METADATA, "handler": text, "overhead": fields({"podFixed": table(quantity)})}, ("handler",)
+        {"metadata": METADATA, "handler": text, "overhead": fields({"podFixed": table(quantity)})}, ("handler",)
     ),
-    "PriorityClass": fields({"metadata": _METADATA, "value": _VALUE, "globalDefault": truth}, ("value",)),
-    "WorkloadPriorityClass": fields({"metadata": _METADATA, "value": _VALUE}, ("value",)),
-    "Job": fields(
-        {"metadata": _METADATA, "spec": _JOB, "status": fields({"conditions": every(_CONDITION)})}, ("spec",)
-    ),
-    "Workload": fields({"metadata": _METADATA, "spec": fields({"podSets": _POD_SETS})}, ("spec",)),
+    "PriorityClass": fields({"metadata": METADATA, "value": _VALUE, "globalDefault": truth}, ("value",)),
+    "WorkloadPriorityClass": fields({"metadata": METADATA, "value": _VALUE}, ("value",)),
+    "Job": fields({"metadata": METADATA, "spec": JOB, "status": fields({"conditions": every(_CONDITION)})}, ("spec",)),
+    "Workload": fields({"metadata": METADATA, "spec": fields({"podSets": _POD_SETS})}, ("spec",)),
 }
-_ANY = fields({"metadata": _METADATA}, ("metadata",))
+_ANY = fields({"metadata": METADATA}, ("metadata",))
 
 
 def faults(kind: str, manifest: Mapping[str, Any]) -> Iterator[Fault]:
