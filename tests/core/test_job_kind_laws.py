@@ -15,6 +15,10 @@ every_restored_kind = pytest.mark.parametrize(
 )
 
 
+def test_every_kind_has_samples() -> None:
+    assert set(SAMPLES) == set(JOB_KINDS)
+
+
 def _demand(kind: str, data: st.DataObject) -> None:
     sample = data.draw(SAMPLES[kind])
     laws.pod_sets_ask_for_what_the_pods_will(kind, sample)

@@ -63,7 +63,7 @@ def containers(prefix: str, least: int, most: int, **fields: st.SearchStrategy[A
     )
 
 
-_env = st.just([{"name": "A", "value": "1"}, {"name": "A", "value": "2"}])
+_env = st.just([{"name": "A", "value": "1"}, {"name": "B", "value": "2"}])
 pod_specs = st.fixed_dictionaries(
     {"containers": containers("c", 1, 2, env=_env)},
     optional={
