@@ -1,4 +1,4 @@
-"""Webhooks of the other kinds of jobs on a real API server, with the CRDs of their operators, and of a described kind."""
+"""Webhooks of other kinds of jobs, and of a described one, on a real API server with the CRDs of their operators."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -132,9 +132,9 @@ def test_a_described_kind_is_held_from_when_its_job_kind_is_there_until_it_is_go
         f"{name}.experiments.example.lockgate.dev" for name in ("msweep", "unqueued.msweep", "vsweep")
     }
     assert all(config["caBundle"] and "sweep" in config["url"] for _, config in entries)
+    wrong = _job(SWEEP, "b")
+    wrong["metadata"]["labels"]["kueue.x-k8s.io/prebuilt-workload-name"] = "w"
     with pytest.raises(Refused, match="prebuilt-workload-name"):
-        wrong = _job(SWEEP, "b")
-        wrong["metadata"]["labels"]["kueue.x-k8s.io/prebuilt-workload-name"] = "w"
         api.create(_path(SWEEP), wrong)
     api.delete(_path("JobKind", "sweep").replace("/namespaces/default", ""))
     until(lambda: _described(api) == [], 30, "its webhooks are gone with it")
