@@ -1,7 +1,8 @@
 """The digest of what a pod runs: by it a job and its Workload are found equal or out of step.
 
-Equal means what the API server means: the order of keys, empty fields, the spelling of a quantity and all but the last
-of several environment variables with one name make no difference.
+Equal means what the API server means: the order of keys, the spelling of a quantity and all but the last of several
+environment variables with one name make no difference. Nor does what Go leaves out when it writes: what is empty, zero
+or false, or holds nothing else. So a Workload that Kueue made of a custom resource fits it.
 """
 
 import hashlib
@@ -15,6 +16,7 @@ from admission.readers.pool import Pool
 _HEX = 16  # 64 bits: a job is only ever compared with the few Workloads it owns
 
 _TEXTS = {str}
+_NO_DIVISOR = ("divisor", "0")  # what Go writes of one that is not there
 
 # Jobs differ in their image and arguments; environment, resources and mounts are the same in thousands.
 _digests: Pool[str] = Pool(8192)
@@ -34,11 +36,16 @@ def _container(container: Mapping[str, Any]) -> dict[str, Any]:
         if type(value) is str or (type(value) is list and set(map(type, value)) <= _TEXTS):
             if value:
                 plain[field] = value
-        elif value or not _empty(value):
+        elif value:
             rest[field] = value
-    if rest:
-        plain[""] = _digests.of(rest, lambda: _digest(_plain(rest)))
+    if rest and (digest := _digests.of(rest, lambda: _told(rest))):
+        plain[""] = digest
     return plain
+
+
+def _told(rest: dict[str, Any]) -> str:
+    plain = _plain(rest)
+    return _digest(plain) if plain else ""
 
 
 def _digest(plain: Any) -> str:
@@ -55,23 +62,16 @@ def last_of_each(env: list[Any]) -> list[Any]:
 
 
 def _plain(value: Any, field: str = "") -> Any:
-    if type(value) is str:
+    if type(value) is str or field == "securityContext":  # there "false" is said for a purpose
         return value
     if is_mapping(value):
         if field in ("requests", "limits"):
             return {name: _quantity(entry) for name, entry in value.items()}
-        return {
-            name: _quantity(entry) if name == "divisor" else _plain(entry, name)
-            for name, entry in value.items()
-            if entry or not _empty(entry)
-        }
+        plain = {name: _quantity(entry) if name == "divisor" else _plain(entry, name) for name, entry in value.items()}
+        return {name: entry for name, entry in plain.items() if entry and (name, entry) != _NO_DIVISOR}
     if isinstance(value, list):
         return [_plain(entry) for entry in (last_of_each(value) if field == "env" else value)]
     return value
-
-
-def _empty(value: Any) -> bool:
-    return value is None or value == "" or (isinstance(value, Mapping | list) and not value)
 
 
 def _quantity(value: Any) -> Any:

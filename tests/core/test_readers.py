@@ -75,10 +75,10 @@ def test_a_workload_in_full() -> None:
     assert read.evictions == (("Preempted", "", 7),)
 
 
-def test_an_owner_of_another_group_is_not_ours() -> None:
+def test_an_owner_of_another_group_is_not_taken_for_ours() -> None:
     owner = {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "name": "j", "uid": "u", "controller": True}
     read = read_workload({"metadata": {"namespace": "lab", "ownerReferences": [owner]}})
-    assert (read.owner, read.owner_uid, read.owned) == (None, "u", True)
+    assert (read.owner, read.owner_uid, read.owned) == (Ref("Job.v1alpha1.batch.volcano.sh", "lab", "j"), "u", True)
 
 
 def test_a_cluster_queue_in_full() -> None:
@@ -153,6 +153,17 @@ def test_a_term_about_single_nodes_rules_out_no_flavor() -> None:
             {"env": [{"name": "A", "value": "3"}, {"name": "B", "value": "2"}]},
         ),
         ({"env": []}, {}),
+        ({"resources": {"requests": {}}}, {"resources": {}}),
+        ({"resources": {"limits": {}}, "tty": False}, {}),
+        ({"volumeMounts": [{"name": "a", "readOnly": False}]}, {"volumeMounts": [{"name": "a"}]}),
+        (
+            {"readinessProbe": {"exec": {"command": ["a"]}, "periodSeconds": 0}},
+            {"readinessProbe": {"exec": {"command": ["a"]}}},
+        ),
+        (
+            {"env": [{"name": "A", "valueFrom": {"resourceFieldRef": {"resource": "limits.cpu", "divisor": "0"}}}]},
+            {"env": [{"name": "A", "valueFrom": {"resourceFieldRef": {"resource": "limits.cpu"}}}]},
+        ),
         ({"args": ["a"], "command": ["b"]}, {"command": ["b"], "args": ["a"]}),
     ],
 )
@@ -166,6 +177,8 @@ def test_spelling_does_not_change_the_shape(one: dict[str, Any], other: dict[str
         {"image": "other"},
         {"args": ["b", "a"]},
         {"resources": {"requests": {"cpu": "2"}}},
+        {"resources": {"requests": {"cpu": 0}}},
+        {"securityContext": {"allowPrivilegeEscalation": False}},
         {"env": [{"name": "B", "value": "2"}, {"name": "A", "value": "3"}]},
     ],
 )
