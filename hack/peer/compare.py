@@ -52,7 +52,7 @@ def judge(scenario: Scenario, peer: Outcome, ours: Outcome, *, documented: bool 
         told = _told_apart(view, documented)
         if documented and _open(told) and _usually_open(view, waking):
             for name, other in _otherwise(scenario, waking, place):
-                anew = play_in_memory(scenario, other)
+                anew = _woken(scenario, other)
                 again = _told_apart(View(scenario, peer, anew, place), documented)
                 if not _open(again):
                     verdict.explained.update([name])
@@ -70,10 +70,18 @@ def judge(scenario: Scenario, peer: Outcome, ours: Outcome, *, documented: bool 
     return verdict
 
 
+def _woken(scenario: Scenario, waking: Waking) -> Outcome:
+    """Ours in memory, woken like that. Raises RuntimeError where it breaks: that must not pass for disagreement."""
+    outcome = play_in_memory(scenario, waking)
+    if outcome.broken and waking != AS_USUAL:
+        raise RuntimeError(f"{scenario.name}, woken otherwise: {outcome.broken}")
+    return outcome
+
+
 def _usually_open(view: View, waking: Waking) -> bool:
     """Whether our core in memory, too, differs from the peer at this moment: what only a live run shows is no matter of
     waking."""
-    usual = play_in_memory(view.scenario, waking)
+    usual = _woken(view.scenario, waking)
     return bool(_open(_told_apart(View(view.scenario, view.peer, usual, view.place), documented=True)))
 
 

@@ -144,7 +144,7 @@ def _waking_first() -> Iterator[None]:
 
     def run(self: Scheduler, now: float, budget: int, nominations: int = 2000) -> Run:
         if not self.paused:
-            self._wake()
+            self._waking.wake()
         return usual(self, now, budget, nominations)
 
     Scheduler.run = run  # type: ignore[method-assign]
