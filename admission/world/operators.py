@@ -21,6 +21,7 @@ from admission.model.names import (
 from admission.model.times import seconds, stamp
 from admission.world import batch_operator, job_set_operator, kubeflow_operator, ray_operator
 from admission.world.clock import Clock
+from admission.world.metadata import separate_status
 from admission.world.objects import Frozen, Object, condition, holds, kind_key, ref_of, with_conditions
 from admission.world.operator import Operator
 from admission.world.server import JOB_CONTROLLER, ApiServer
@@ -256,7 +257,8 @@ class Operators:
         return found
 
     def _write(self, ref: Ref, status: dict[str, Any]) -> None:
-        answer = self._api.patch(ref, {"status": status}, subresource="status", user=JOB_CONTROLLER)
+        subresource = "status" if separate_status(ref.kind) else None
+        answer = self._api.patch(ref, {"status": status}, subresource=subresource, user=JOB_CONTROLLER)
         if not answer.ok:
             raise NotPossible(f"the status of {ref} could not be written: {answer.message}")
 
