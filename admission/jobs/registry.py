@@ -58,8 +58,8 @@ class JobKinds(Mapping[str, Descriptor]):
 
     def named(self, group: str, kind: str) -> str | None:
         """The name of a kind of jobs, in whatever version an owner reference speaks of it; None: it is none."""
-        if kind in self._built_in:
-            return kind if KINDS[kind].group == group else None
+        if kind in self._built_in and KINDS[kind].group == group:
+            return kind
         found = ((name, kind_of(name)) for name in self._all if name not in self._built_in)
         return next((name for name, one in found if (one.group, one.kind) == (group, kind)), None)
 

@@ -13,8 +13,11 @@ from admission.jobs.reading import Facts, read_job
 from admission.jobs.templates import PermanentProblem, restored, started, submitted
 from admission.model.effects import PodSetInfo
 from admission.model.job import Job
+from admission.model.names import WORKLOAD_ANNOTATION
 from admission.readers.narrow import entries, integer, mapping
 from admission.readers.pod_set import pod_set
+
+_MARK: Path = ("metadata", "annotations", WORKLOAD_ANNOTATION)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +66,8 @@ class Templated:
         for group, info in zip(groups, infos, strict=True):
             wanted = _changed(wanted, group, partial(started, info=info))
             wanted = _sized(wanted, group, info.count)
+        if infos and not _can_be_marked(groups):
+            wanted = replaced(wanted, _MARK, infos[0].annotations.get(WORKLOAD_ANNOTATION))
         return joined(difference(manifest, wanted), self.hold.patch(held=False))
 
     def suspend(self) -> dict[str, Any]:
@@ -80,6 +85,8 @@ class Templated:
                 before = mapping(original.get("template"))
                 wanted = _changed(wanted, group, partial(restored, original=before, kept_labels=self.generated_labels))
                 wanted = _sized(wanted, group, integer(original.get("count"), group.count))
+        if value_at(wanted, _MARK) is not None and not _can_be_marked(groups):
+            wanted = replaced(wanted, _MARK, None)
         return joined(difference(manifest, wanted), self.hold.patch(held=True))
 
 
@@ -94,6 +101,11 @@ def missing_template(groups: Sequence[PodGroup]) -> str:
 def shown(path: Path) -> str:
     """As people write it: spec.workerGroupSpecs[0].template."""
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).removeprefix(".")
+
+
+def _can_be_marked(groups: Sequence[PodGroup]) -> bool:
+    """Whether some template can say for which Workload the job was started; else the job itself has to."""
+    return any(group.form == "template" for group in groups)
 
 
 def _changed(manifest: Any, group: PodGroup, change: Callable[[Mapping[str, Any]], dict[str, Any]]) -> Any:

@@ -161,7 +161,7 @@ class Workload:
     maximum_execution_seconds: int | None = None
     deleting: bool = False
     finalizers: tuple[str, ...] = ()
-    owner: Ref | None = None  # the controlling owner, if its kind is known
+    owner: Ref | None = None  # the controlling owner, if it is of a group; the kind may be none of ours
     owner_uid: str = ""
     owned: bool = False  # any owner reference at all
     job_uid: str = ""  # label kueue.x-k8s.io/job-uid

@@ -55,12 +55,13 @@ def read_job_kind(wire: Mapping[str, Any]) -> JobKind:
 def read_rules(wire: Mapping[str, Any]) -> tuple[JobKindRules | None, list[FieldError]]:
     """What is known of jobs of the kind; None and the reasons where that cannot be used."""
     stated = {"spec": wire.get("spec")} if "spec" in wire else {}
-    errors = violations("JobKind", stated) or list(_unknown(schema_of("JobKind"), stated, ""))
+    errors = violations("JobKind", stated)
     if errors:
         return None, errors
     reading = _Reading(mapping(wire.get("spec")))
     rules = reading.rules()
-    return (None, reading.errors) if reading.errors else (rules, [])
+    errors = [*_unknown(schema_of("JobKind"), stated, ""), *reading.errors]
+    return (None, errors) if errors else (rules, [])
 
 
 def kind_errors(wire: Mapping[str, Any], built_in: Mapping[str, object]) -> list[FieldError]:

@@ -62,7 +62,7 @@ def read_workload(wire: Mapping[str, Any]) -> Workload:
         maximum_execution_seconds=maybe_integer(spec.get("maximumExecutionTimeSeconds")),
         deleting=meta.deleting,
         finalizers=meta.finalizers,
-        owner=owner.ref if owner and owner.known else None,
+        owner=owner.ref if owner and (owner.known or "." in owner.ref.kind) else None,
         owner_uid=owner.uid if owner else "",
         owned=bool(entries(mapping(wire.get("metadata")).get("ownerReferences"))),
         job_uid=meta.labels.get(JOB_UID, ""),

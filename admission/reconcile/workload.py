@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from admission.model import names
 from admission.model.effects import Delete, EmitEvent, Patch
+from admission.model.kinds import KINDS, kind_of
 from admission.model.workload import Workload
 from admission.reconcile import checks, transitions, unadmitted
 from admission.reconcile.events import evicted_event
@@ -99,12 +100,20 @@ def _orphan(view: View, workload: Workload) -> bool:
     """Nobody will remove its finalizer or finish it but us."""
     if not workload.owned:
         return workload.deleting or bool(workload.job_uid)
-    if workload.owner is None:
+    if workload.owner is None or not _is_of_jobs(view, workload.owner.kind):
         return False
     if not workload.deleting:
         return view.departed(workload.owner_uid)
     owner = view.job_of(workload.owner_uid)
     return owner is None or owner.deleting
+
+
+def _is_of_jobs(view: View, kind: str) -> bool:
+    """Whether owners of this kind are ours to speak for; others have a controller of their own that does."""
+    if kind in KINDS:
+        return True
+    served = kind_of(kind)
+    return view.job_kinds.named(served.group, served.kind) is not None
 
 
 def _bury(view: View, workload: Workload, now: float) -> Wishes:

@@ -137,7 +137,8 @@ class _AnyJob:
     @property
     def carries_admission(self) -> bool:
         templates = (mapping(pod_set.get("template")) for pod_set in self._descriptor.pod_sets(self._manifest))
-        return any(
+        # A kind that has no templates carries it itself.
+        return WORKLOAD_ANNOTATION in (self.metadata.annotations or {}) or any(
             WORKLOAD_ANNOTATION in mapping(mapping(each.get("metadata")).get("annotations")) for each in templates
         )
 
