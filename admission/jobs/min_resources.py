@@ -6,7 +6,7 @@ from typing import Any
 
 import yaml
 
-from admission.api.field_errors import FieldError, invalid, key
+from admission.api.field_errors import OMITTED, FieldError, invalid, key
 from admission.model.amounts import BadQuantity, amount
 from admission.readers.narrow import mapping, text
 
@@ -39,7 +39,7 @@ def _read(path: str, stated: object) -> dict[str, int]:
     found = {}
     for name, quantity in sorted(listed.items()):
         if isinstance(quantity, bool) or not isinstance(quantity, str | int | float):
-            raise BadResources(invalid(key(path, name), quantity, _EXAMPLE))
+            raise BadResources(invalid(key(path, name), OMITTED, _EXAMPLE))  # YAML can repeat itself without end
         try:
             found[name] = amount(name, quantity)
         except BadQuantity as error:

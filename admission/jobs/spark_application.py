@@ -152,4 +152,4 @@ def _problem(settings: Settings) -> str:
     mode = settings.spec.get("mode")
     if mode == "client":
         return str(invalid("spec.mode", mode, CLUSTER_ONLY))
-    return next((str(fault) for fault in settings.faults()), "")
+    return str(next(iter(settings.faults()), ""))

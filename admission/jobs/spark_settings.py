@@ -173,8 +173,11 @@ class Settings:
 
     # faults
 
-    def faults(self) -> Iterator[FieldError]:
+    def faults(self) -> list[FieldError]:
         """What keeps the application from being counted."""
+        return list(dict.fromkeys(self._faults()))  # what holds for both roles is told once
+
+    def _faults(self) -> Iterator[FieldError]:
         for role in ("driver", "executor"):
             for cores in (self.cores(role), self.core_limit(role)):
                 try:

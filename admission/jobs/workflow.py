@@ -38,7 +38,7 @@ stop: Stop = "Suspend"
 def read(manifest: Manifest) -> Job:
     needs = needed(manifest)
     main = pod_set(MAIN, stand_in(manifest, needs), 1)
-    return read_job("Workflow", manifest, (main,), hold.holds(manifest), _facts(manifest, needs.problem))
+    return read_job("Workflow", manifest, (main,), hold.holds(manifest), _facts(manifest, str(needs.problem or "")))
 
 
 def pod_sets(manifest: Manifest) -> list[dict[str, Any]]:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from admission.api.field_errors import FieldError
 from admission.jobs.antichain import heaviest_antichain
 from admission.jobs.workflow_peak import Peak, beside_each_other, larger, one_after_another, smaller, total
 from admission.model.amounts import plus, times
@@ -17,7 +18,7 @@ class Call(NamedTuple):
     all: Peak  # of its items, as many as there are
 
 
-def peak_of_steps(groups: Sequence[Sequence[Call]], limit: int | None, why: str) -> Peak:
+def peak_of_steps(groups: Sequence[Sequence[Call]], limit: int | None, why: FieldError) -> Peak:
     """Each group waits for the one before it, but for its daemons. `limit`: of calls that run at one time."""
     staying: list[Peak] = []
     met = []
@@ -30,7 +31,7 @@ def peak_of_steps(groups: Sequence[Sequence[Call]], limit: int | None, why: str)
 
 
 def peak_of_tasks(
-    tasks: Sequence[Mapping[str, Any]], calls: Sequence[Call], limit: int | None, why: str, exact: bool = True
+    tasks: Sequence[Mapping[str, Any]], calls: Sequence[Call], limit: int | None, why: FieldError, exact: bool = True
 ) -> Peak:
     """Of tasks those count that need not wait for each other, and all daemons. Not `exact`: all count."""
     waits_for = _waits_for(tasks)
@@ -51,7 +52,7 @@ def _limited(everything: Peak, each: Peak, ones: Sequence[Peak], limit: int | No
     return everything._replace(requests=requests, endless=each.endless)
 
 
-def _at_one_time(called: Sequence[Peak], waits_for: Mapping[int, Sequence[int]], why: str, exact: bool) -> Peak:
+def _at_one_time(called: Sequence[Peak], waits_for: Mapping[int, Sequence[int]], why: FieldError, exact: bool) -> Peak:
     staying = total([peak.staying for peak in called])
     passing = [_less(peak.requests, peak.staying) if peak.staying else peak.requests for peak in called]
     most = total(passing)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from admission.api.field_errors import FieldError
 from admission.model.amounts import plus, times
 
 Amounts = Mapping[str, int]  # units as in `amounts`
@@ -16,24 +17,24 @@ class Peak(NamedTuple):
     largest: Amounts = _NONE  # of one pod
     staying: Amounts = _NONE  # of daemons, which run until the template that called them ends
     again: frozenset[str] = frozenset()  # templates that it starts anew, whose own peak is not in here
-    endless: str = ""  # why there may be any number of pods
-    unseen: str = ""  # why their size cannot be told
+    endless: FieldError | None = None  # why there may be any number of pods
+    unseen: FieldError | None = None  # why their size cannot be told
 
-    def times(self, count: int | None, why: str) -> "Peak":
+    def times(self, count: int | None, why: FieldError) -> "Peak":
         """So many of it at the same time; None: nobody can tell how many, for the reason given."""
         if count == 0:
             return Peak()
         many = self._replace(requests=times(self.requests, count or 1), staying=times(self.staying, count or 1))
         return many.unbounded(why) if count is None and any(self.requests.values()) else many
 
-    def unbounded(self, why: str) -> "Peak":
+    def unbounded(self, why: FieldError) -> "Peak":
         return self._replace(endless=self.endless or why)
 
     def most(self, pods: int) -> "Peak":
         """Of which never more than so many pods run at one time."""
         limit = times(self.largest, pods)
         requests = limit if self.endless else smaller(self.requests, limit)
-        return self._replace(requests=requests, endless="")
+        return self._replace(requests=requests, endless=None)
 
 
 def larger(*each: Amounts) -> dict[str, int]:
@@ -61,7 +62,7 @@ def one_after_another(each: Sequence[Peak]) -> Peak:
     return _together(each, larger(*[one.requests for one in each]))
 
 
-def beside_each_other(each: Sequence[Peak], why: str) -> Peak:
+def beside_each_other(each: Sequence[Peak], why: FieldError) -> Peak:
     """Parts that may run at the same time. `why`: the reason, should one of them call itself back in."""
     both = _together(each, total([one.requests for one in each]))
     grows = any(one.again and _others_run(each, at) for at, one in enumerate(each))
@@ -78,6 +79,6 @@ def _together(each: Sequence[Peak], requests: Amounts) -> Peak:
         larger(*[one.largest for one in each]),
         total([one.staying for one in each]),
         frozenset().union(*[one.again for one in each]),
-        next((one.endless for one in each if one.endless), ""),
-        next((one.unseen for one in each if one.unseen), ""),
+        next((one.endless for one in each if one.endless), None),
+        next((one.unseen for one in each if one.unseen), None),
     )

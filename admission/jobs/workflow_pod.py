@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from admission.api.field_errors import OMITTED, invalid
 from admission.jobs.min_resources import BadResources, min_resources
 from admission.jobs.workflow_requests import Counted, counted
 from admission.jobs.workflow_templates import Template, Templates, calls_of, containers_of, places
@@ -23,14 +24,14 @@ def needed(manifest: Mapping[str, Any]) -> Counted:
     try:
         said = min_resources(manifest)
     except BadResources as error:
-        return Counted({}, str(error))
+        return Counted({}, error.error)
     if said is not None:
         return Counted(said)
     spec = mapping(manifest.get("spec"))
     try:
         return _counted.of(spec, lambda: counted(spec))
     except RecursionError:
-        return Counted({}, "spec: nested too deeply to be counted")
+        return Counted({}, invalid("spec", OMITTED, "nested too deeply to be counted"))
 
 
 def stand_in(manifest: Mapping[str, Any], needs: Counted) -> dict[str, Any]:

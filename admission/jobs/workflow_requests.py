@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from admission.api.field_errors import invalid, not_found, required
+from admission.api.field_errors import OMITTED, FieldError, invalid, not_found, required
 from admission.jobs.min_resources import MIN_RESOURCES
 from admission.jobs.places import Path
 from admission.jobs.templated import shown
@@ -23,16 +23,16 @@ SAY = f"say what the workflow needs at one time in the annotation {MIN_RESOURCES
 _LIMIT = "set spec.parallelism, or " + SAY
 
 _DEEPEST = 50  # templates within templates; Argo itself stops at 100
-# Bounds of work, so that no manifest can keep us busy for more than about a second.
-_MOST_CALLS = 10_000  # steps and tasks looked at; those of one template are looked at once
+# Bounds of work, so that no manifest can keep us busy for more than half a second.
+_MOST_CALLS = 5_000  # steps and tasks looked at; those of one template are looked at once
 _MOST_PAIRS = 90_000  # of tasks in one dag that are asked whether they can meet; beyond, all are taken to
 
 
 class Counted(NamedTuple):
-    """`problem`: why it cannot be counted, or "". `notes`: what was left out."""
+    """`problem`: why it cannot be counted. `notes`: what was left out."""
 
     requests: Mapping[str, int]
-    problem: str = ""
+    problem: FieldError | None = None
     notes: tuple[str, ...] = ()
 
 
@@ -40,12 +40,12 @@ def counted(spec: Mapping[str, Any]) -> Counted:
     """Of a workflow's spec. Total."""
     if spec.get("workflowTemplateRef") is not None:
         named = mapping(spec["workflowTemplateRef"]).get("name")
-        return Counted({}, str(invalid("spec.workflowTemplateRef", named, f"templates elsewhere are not read: {SAY}")))
+        return Counted({}, invalid("spec.workflowTemplateRef", named, f"templates elsewhere are not read: {SAY}"))
     walk = _Walk(spec)
     try:
         peak = walk.workflow()
     except RecursionError:
-        return Counted({}, f"spec.templates: nested too deeply to be counted: {SAY}")
+        return Counted({}, invalid("spec.templates", OMITTED, f"nested too deeply to be counted: {SAY}"))
     pods = maybe_integer(spec.get("parallelism"))
     if pods is not None and pods > 0:
         peak = peak.most(pods)
@@ -67,7 +67,7 @@ class _Walk:
         self._note_patch(("spec",), self._spec)
         entry = text(self._spec.get("entrypoint"))
         if not entry:
-            return Peak(unseen=str(required("spec.entrypoint", f"name the first template, or {SAY}")))
+            return Peak(unseen=required("spec.entrypoint", f"name the first template, or {SAY}"))
         main = self._with_hooks(self._named(("spec", "entrypoint"), entry), ("spec",), self._spec)
         # When all is done its daemons are, too.
         return main._replace(staying={})
@@ -81,9 +81,10 @@ class _Walk:
             return Peak(again=frozenset({name}))
         found = self._templates.named(name)
         if found is None:
-            return Peak(unseen=str(not_found(shown(path), name)))
+            return Peak(unseen=not_found(shown(path), name))
         if len(self._above) >= _DEEPEST or self._calls_left <= 0:
-            return Peak(unseen=f"spec.templates: they call each other in too many ways to be counted: {SAY}")
+            why = f"they call each other in too many ways to be counted: {SAY}"
+            return Peak(unseen=invalid("spec.templates", OMITTED, why))
         self._above.append(name)
         peak = self._template(*found)
         self._above.pop()
@@ -142,13 +143,13 @@ class _Walk:
             one = one.unbounded(_grows(path))
         unknown = f"how many pods it makes is known only while it runs: {_LIMIT}"
         value = stated if isinstance(stated, str) else ""
-        return Call(one, one.times(count, str(invalid(shown((*path, field)), value, unknown))))
+        return Call(one, one.times(count, invalid(shown((*path, field)), value, unknown)))
 
     def _called(self, path: Path, call: Mapping[str, Any]) -> Peak:
         if call.get("templateRef") is not None:
             named = mapping(call["templateRef"]).get("name")
             why = invalid(shown((*path, "templateRef")), named, f"templates elsewhere are not read: {SAY}")
-            return Peak(unseen=str(why))
+            return Peak(unseen=why)
         if call.get("inline") is not None:
             return self._template((*path, "inline"), mapping(call["inline"]))
         return self._named((*path, "template"), text(call.get("template")))
@@ -183,5 +184,5 @@ def _where(template: Template, fault: str) -> str:
     return field + fault[found.end() :]
 
 
-def _grows(path: Path) -> str:
-    return f"{shown(path)}: it starts itself again beside pods that still run, without end: {_LIMIT}"
+def _grows(path: Path) -> FieldError:
+    return invalid(shown(path), OMITTED, f"it starts itself again beside pods that still run, without end: {_LIMIT}")

@@ -33,7 +33,7 @@ def _role(draw: st.DrawFn, name: str, python: bool) -> tuple[Object, dict[str, i
                 "tolerations": tolerations,
                 "nodeSelector": maps,
                 "sidecars": containers("s", 0, 2),
-                "initContainers": containers("i", 0, 2),
+                "initContainers": containers("r", 0, 2),
                 "serviceAccount": st.just("spark"),
                 "futureKnob": maps,
             },
@@ -55,9 +55,11 @@ def _role(draw: st.DrawFn, name: str, python: bool) -> tuple[Object, dict[str, i
         asked["nvidia.com/gpu"] = 2
     pod: Object = {"containers": [{}]}
     if draw(st.booleans()):
-        role["template"] = template = draw(templates)
+        template: Object = draw(templates)
+        role["template"] = template
         pod = template["spec"]
-        pod["containers"][0] |= {"name": f"spark-kubernetes-{name}", "resources": {}}
+        first: Object = pod["containers"][0]
+        first |= {"name": f"spark-kubernetes-{name}", "resources": {}}
     return role, _beside_spark(pod, role, asked)
 
 

@@ -36,7 +36,8 @@ def _asked(template: Object) -> dict[str, int]:
 def workflows(draw: st.DrawFn) -> Sample:
     """Held, with groups of steps; some of their pods say themselves where they run."""
     pods = {name: draw(_pod) for name in ("load", "train", "tell")}
-    groups, peak = [], {}
+    groups: list[list[Object]] = []
+    peak: dict[str, int] = {}
     for row in range(draw(st.integers(1, 3))):
         names = draw(st.lists(st.sampled_from(sorted(pods)), min_size=1, max_size=3))
         groups.append([{"name": f"s{row}-{at}", "template": name} for at, name in enumerate(names)])
