@@ -1,7 +1,7 @@
 """ConversionReviews: objects of our kinds in the words of the version that a client speaks.
 
 The API server asks for a whole list at once, so a review can be large and take seconds; admission reviews are answered
-in between.
+in between. However many come at once, their bodies take no more memory than there is room for; the others wait unread.
 """
 
 import asyncio
@@ -15,9 +15,13 @@ from admission.conversion import Unconvertible, convert
 from admission.model.kinds import KUEUE
 from controller.kit import metrics
 from controller.kit.logs import Log
+from webhooks.body import body_of, check_size
+from webhooks.room import Room
 
 API_VERSION = "apiextensions.k8s.io/v1"
 LARGEST_BODY = 128 * 2**20  # bytes: a list of some 30,000 Workloads; kubectl asks for 500 at a time
+SMALL_BODY = 2**20  # bytes: an object or a page of some; these have room of their own, and do not wait for the large
+ROOM, SMALL_ROOM = LARGEST_BODY, 16 * SMALL_BODY  # bytes of all bodies at once; a converted list takes as much again
 SECONDS = 25.0  # for the whole review: the API server waits for 30
 TURN_SECONDS = 0.005  # at work before others get their turn: an admission review takes less than a millisecond
 
@@ -66,19 +70,33 @@ _envelopes = msgspec.json.Decoder(_Envelope)
 
 def add_to(app: web.Application) -> None:
     """Answers conversions besides what the application does."""
-    app.router.add_post(CONVERT_PATH, _post)
+    app.router.add_post(CONVERT_PATH, _Handler().post)
 
 
-async def _post(http: web.Request) -> web.Response:
-    if http.content_type != "application/json":
-        _count("unreadable")
-        raise web.HTTPUnsupportedMediaType(text="send the ConversionReview as application/json\n")
-    try:
-        async with asyncio.timeout(SECONDS):
-            return await _answered(await http.clone(client_max_size=LARGEST_BODY).read())
-    except TimeoutError:
-        _count("unreadable")
-        raise web.HTTPRequestTimeout(text=f"the review took longer than {SECONDS:g} s: ask for fewer\n") from None
+class _Handler:
+    def __init__(self) -> None:
+        self._large, self._small = Room(ROOM), Room(SMALL_ROOM)
+
+    async def post(self, http: web.Request) -> web.Response:
+        if http.content_type != "application/json":
+            _count("unreadable")
+            raise web.HTTPUnsupportedMediaType(text="send the ConversionReview as application/json\n")
+        # Who does not say how large the body is may send the largest.
+        size = LARGEST_BODY if http.content_length is None else http.content_length
+        check_size(size, LARGEST_BODY)
+        room, read = self._small if size <= SMALL_BODY else self._large, False
+        try:
+            async with asyncio.timeout(SECONDS), room.held(size):
+                read = True
+                return await _answered(await body_of(http, size))
+        except TimeoutError:
+            _count("unreadable")
+            if read:
+                raise web.HTTPRequestTimeout(
+                    text=f"the review took longer than {SECONDS:g} s: ask for fewer\n"
+                ) from None
+            why = f"too many large reviews at once: no room for {size} bytes within {SECONDS:g} s; try again\n"
+            raise web.HTTPServiceUnavailable(text=why) from None
 
 
 async def _answered(body: bytes) -> web.Response:

@@ -15,6 +15,7 @@ from controller.kit import metrics
 from controller.kit.logs import Log
 from controller.kube.errors import ApiError
 from webhooks import conversion, review
+from webhooks.body import body_of
 from webhooks.view import OwnerUnknown
 
 LARGEST_BODY = 8 * 2**20  # bytes: an object of 1.5 MiB twice, escaped at worst, and the envelope
@@ -83,7 +84,7 @@ class _Handler:
 
     async def _answered(self, http: web.Request) -> web.Response:
         try:
-            question = review.read(await _body(http))
+            question = review.read(await body_of(http, LARGEST_BODY))
         except review.BadReview as error:
             self._unreadable.inc()
             raise web.HTTPBadRequest(text=f"{error}\n") from None
@@ -115,22 +116,6 @@ class _Described:
         if path not in self._handlers:
             self._handlers[path] = _Handler(path, self._view)
         return await self._handlers[path].post(http)
-
-
-async def _body(http: web.Request) -> bytes:
-    """Read past aiohttp's own `read`: with that the request would keep the body, and its connection the request."""
-    _fits(http.content_length or 0)
-    chunks, size = [], 0
-    async for chunk in http.content.iter_any():
-        size += len(chunk)
-        _fits(size)
-        chunks.append(chunk)
-    return b"".join(chunks)
-
-
-def _fits(size: int) -> None:
-    if size > LARGEST_BODY:
-        raise web.HTTPRequestEntityTooLarge(max_size=LARGEST_BODY, actual_size=size)
 
 
 async def ask(path: str, request: Request, view: FetchingView) -> Answer:

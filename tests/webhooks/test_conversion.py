@@ -122,3 +122,61 @@ async def test_other_reviews_are_answered_while_a_large_list_is_converted(monkey
         await large
     last = len(order) - 1 - order[::-1].index("object")
     assert "review" in order[order.index("object") : last]
+
+
+async def test_however_many_large_lists_come_at_once_their_bodies_fit_the_room(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each takes more than half of the room, so that one is read after the other; small ones pass beside them."""
+    review = json.dumps(
+        {**REVIEW, "request": {"uid": "u-1", "desiredAPIVersion": NEW, "objects": [QUEUE] * 50}}
+    ).encode()
+    monkeypatch.setattr(conversion, "ROOM", len(review) * 3 // 2)
+    monkeypatch.setattr(conversion, "SMALL_BODY", len(review) - 1)
+    monkeypatch.setattr(conversion, "TURN_SECONDS", 0.0)
+    converted, inside, most = conversion._converted, 0, 0
+
+    async def counted(asked: Any) -> Any:
+        nonlocal inside, most
+        inside += len(asked.objects) == 50
+        most = max(most, inside)
+        try:
+            return await converted(asked)
+        finally:
+            inside -= len(asked.objects) == 50
+
+    monkeypatch.setattr(conversion, "_converted", counted)
+    async with webhook_server() as api:
+        large = [asyncio.create_task(api.post("/convert", review)) for _ in range(5)]
+        assert (await ask(api, NEW, QUEUE))["result"] == {"status": "Success"}
+        assert [status for status, _ in await asyncio.gather(*large)] == [200] * 5
+    assert most == 1
+
+
+async def test_one_that_finds_no_room_in_time_is_told_to_try_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conversion, "SMALL_ROOM", 1)
+    async with webhook_server() as api:
+        began, leave = asyncio.Event(), asyncio.Event()
+
+        async def stuck(asked: Any) -> Any:
+            began.set()
+            await leave.wait()
+            return []
+
+        monkeypatch.setattr(conversion, "_converted", stuck)
+        monkeypatch.setattr(conversion, "SECONDS", 30.0)
+        first = asyncio.create_task(ask(api, NEW, QUEUE))
+        await began.wait()
+        monkeypatch.setattr(conversion, "SECONDS", 0.05)
+        status, text = await api.post("/convert", b"{}")
+        leave.set()
+        await first
+    assert status == 503
+    assert b"no room for 2 bytes within 0.05 s; try again" in text
+
+
+async def test_a_body_that_is_too_large_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conversion, "LARGEST_BODY", 100)
+    async with webhook_server() as api:
+        status, _ = await api.post("/convert", b" " * 101)
+    assert status == 413
