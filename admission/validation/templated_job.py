@@ -14,12 +14,16 @@ from admission.model.names import QUEUE_NAME
 from admission.validation.job_labels import Metadata, Standing, check_labels
 from admission.validation.pod_templates import check_pod_templates
 from admission.validation.ray import check_ray_cluster, check_ray_job
+from admission.validation.spark import check_spark_application
 from admission.validation.unchanged import unchanged
+from admission.validation.workflow import check_workflow
 
 # Rules of one kind, for jobs that are managed: the job as it would be stored -> complaints.
 _OWN: Mapping[str, Callable[[Manifest], list[FieldError]]] = {
     "RayCluster": check_ray_cluster,
     "RayJob": check_ray_job,
+    "SparkApplication": check_spark_application,
+    "Workflow": check_workflow,
 }
 # Of these Kueue judges an update only if the job is, or was, one to manage.
 _LEFT_ALONE_UNQUEUED = frozenset(("RayJob", "RayCluster", "SparkApplication"))

@@ -11,6 +11,7 @@ from tests.core.test_job_kinds_in_state import SWEEP, job_kind, sweep
 from tests.core.test_jobs import merged
 from tests.core.test_stamping import Cluster
 from tests.core.test_stamping_kinds import any_job, asked, cluster_of
+from tests.refusals.other_jobs import POD, SPECS
 from tests.refusals.row import ABSENT, put
 
 P = "kueue.x-k8s.io/"
@@ -24,18 +25,8 @@ FINALIZERS = "metadata.finalizers"
 CREATED_ALIKE = [kind for kind in JOB_KINDS if kind != "Job"]
 every_kind = pytest.mark.parametrize("kind", CREATED_ALIKE)
 
-POD = {"containers": [{"name": "c", "image": "none", "resources": {"requests": {"cpu": "1"}}}]}
-NEEDED: dict[str, Object] = {
-    "RayJob": {"rayClusterSpec": {"headGroupSpec": {"template": {"spec": POD}}}, "shutdownAfterJobFinishes": True},
-    "RayCluster": {"headGroupSpec": {"template": {"spec": POD}}},
-    "SparkApplication": {
-        "type": "Python",
-        "mode": "cluster",
-        "sparkVersion": "3.5.3",
-        "driver": {"cores": 1},
-        "executor": {"instances": 2},
-    },
-}
+# Kinds with rules of their own; any spec will do for the others.
+NEEDED = {kind: SPECS[kind] for kind in ("RayJob", "RayCluster", "SparkApplication", "Workflow")}
 
 
 def right(kind: str, **metadata: Any) -> Object:

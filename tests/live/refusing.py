@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
+from admission.jobs.registry import JOB_KINDS
+from admission.model.effects import PodSetInfo
 from admission.model.kinds import KINDS
 from hack.cluster import Api
 from tests.refusals import Object, Row, Write
@@ -77,9 +79,11 @@ class Server:
         self._must("POST", _path(old), _named(old, name))
         if "status" in old:
             self._must("PATCH", _path(old, name, "status"), {"status": old["status"]})
-        if old["kind"] == "Job" and not old["spec"]["suspend"]:
-            started = {"suspend": False, "template": {"metadata": {"annotations": MARK}}}
-            self._must("PATCH", _path(old, name), {"spec": started})
+        job = JOB_KINDS.get(old["kind"])
+        if job is not None and not job.hold.holds(old):
+            held = job.hold.set(old, held=True)
+            infos = [PodSetInfo(each.name, each.count, {}, (), {}, MARK) for each in job.read(held).pod_sets]
+            self._must("PATCH", _path(old, name), job.start(held, infos))
 
     def _must(self, method: str, path: str, body: Object) -> None:
         refusal = self._ask(method, path, body)

@@ -1,6 +1,7 @@
 """Webhooks of other kinds of jobs, and of a described one, on a real API server with the CRDs of their operators."""
 
 from collections.abc import Iterator
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -12,7 +13,10 @@ from admission.model.names import WORKLOAD_ANNOTATION
 from hack.cluster import Api, Cluster, Refused
 from hack.cluster.wait import until
 from hack.job_crds import install_job_crds
+from tests.live.refusing import Server
 from tests.live.webhook_process import Webhooks, webhooks
+from tests.refusals import JOB_ROWS, OWN_JOB_ROWS, Row
+from tests.refusals.other_jobs import SPECS
 
 pytestmark = pytest.mark.timeout(1800)  # the first run on a machine builds Kubernetes
 
@@ -21,29 +25,6 @@ QUEUE = "kueue.x-k8s.io/queue-name"
 SWEEP = "Sweep.v1.experiments.example"
 CONFIGURATIONS = "/apis/admissionregistration.k8s.io/v1"
 
-_POD = {"containers": [{"name": "c", "image": "none", "resources": {"requests": {"cpu": "1"}}}]}
-_TEMPLATE = {"template": {"spec": _POD}}
-_CLUSTER = {"rayVersion": "2.46.0", "headGroupSpec": {"rayStartParams": {}, **_TEMPLATE}}
-_CONTAINER = {"name": "tensorflow", "image": "none"}
-SPECS: dict[str, Object] = {
-    "TFJob": {"tfReplicaSpecs": {"Worker": {"replicas": 2, "template": {"spec": {"containers": [_CONTAINER]}}}}},
-    "MPIJob": {"mpiReplicaSpecs": {"Launcher": {"replicas": 1, **_TEMPLATE}}},
-    "JobSet": {"replicatedJobs": [{"name": "w", "replicas": 2, "template": {"spec": _TEMPLATE}}]},
-    "RayJob": {"entrypoint": "true", "shutdownAfterJobFinishes": True, "rayClusterSpec": _CLUSTER},
-    "RayCluster": _CLUSTER,
-    "SparkApplication": {
-        "type": "Python",
-        "mode": "cluster",
-        "sparkVersion": "3.5.3",
-        "mainApplicationFile": "local:///a.py",
-        "driver": {"cores": 1, "memory": "1g"},
-        "executor": {"cores": 1, "memory": "1g", "instances": 2},
-    },
-    "Workflow": {
-        "entrypoint": "main",
-        "templates": [{"name": "main", "container": {"image": "none", "resources": {"requests": {"cpu": "1"}}}}],
-    },
-}
 every_kind = pytest.mark.parametrize("kind", list(SPECS))
 
 
@@ -113,11 +94,19 @@ def test_a_cluster_of_a_queued_ray_job_is_let_through(api: Api) -> None:
     assert _held("RayCluster", api.create(_path("RayCluster"), child))
 
 
-def test_what_a_kind_has_rules_of_its_own_for_is_refused(api: Api) -> None:
-    kept = _job("RayJob", "kept")
-    kept["spec"] = {**kept["spec"], "shutdownAfterJobFinishes": False}
-    with pytest.raises(Refused, match=r"spec\.shutdownAfterJobFinishes: Invalid value"):
-        api.create(_path("RayJob"), kept)
+@pytest.fixture(scope="module")
+def server(running: tuple[Cluster, Webhooks]) -> Iterator[Server]:
+    with closing(Server(running[0].api())) as asked:
+        yield asked
+
+
+@pytest.mark.parametrize("row", [*JOB_ROWS, *OWN_JOB_ROWS], ids=str)
+def test_what_keeps_a_rule_is_accepted_and_what_breaks_it_refused_for_nothing_else(server: Server, row: Row) -> None:
+    assert server.answer(row, row.accepted) is None
+    refusal = server.answer(row, row.refused)
+    assert refusal is not None
+    assert refusal.by == row.by, refusal
+    assert refusal.tells(row), refusal
 
 
 def test_a_described_kind_is_held_from_when_its_job_kind_is_there_until_it_is_gone(api: Api) -> None:

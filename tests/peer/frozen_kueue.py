@@ -16,8 +16,8 @@ NAME = "kueue-validating-webhook-configuration"
 
 
 @contextmanager
-def frozen_kueue(cluster: Cluster) -> Iterator[Kueue]:
-    """Somebody else holds its Lease, for a day."""
+def frozen_kueue(cluster: Cluster, **settings: Any) -> Iterator[Kueue]:
+    """Somebody else holds its Lease, for a day. `settings` go into its Configuration."""
     api = cluster.api()
     api.create("/api/v1/namespaces", {"metadata": {"name": NAMESPACE}})
     lease = {
@@ -31,7 +31,7 @@ def frozen_kueue(cluster: Cluster) -> Iterator[Kueue]:
     }
     api.create(f"/apis/coordination.k8s.io/v1/namespaces/{NAMESPACE}/leases", lease)
     election = {"leaderElection": {"leaderElect": True, "resourceName": LEASE, "resourceNamespace": NAMESPACE}}
-    with Kueue.start(cluster, configuration=election) as kueue:
+    with Kueue.start(cluster, configuration={**election, **settings}) as kueue:
         yield kueue
 
 

@@ -13,6 +13,7 @@ from tests.refusals import (
     job,
     job_kind,
     local_queue,
+    other_jobs,
     priority_class,
     provisioning,
     resource_flavor,
@@ -44,4 +45,8 @@ ROWS: tuple[Row, ...] = (
 # Of kinds that Kueue has not.
 OWN_ROWS: tuple[Row, ...] = (*job_kind.ROWS,)
 
-__all__ = ["OWN_ROWS", "ROWS", "Object", "Row", "Write"]
+# Of kinds that operators bring, whose CRDs are big: for clusters that have them.
+JOB_ROWS: tuple[Row, ...] = other_jobs.ROWS
+OWN_JOB_ROWS: tuple[Row, ...] = other_jobs.OWN_ROWS
+
+__all__ = ["JOB_ROWS", "OWN_JOB_ROWS", "OWN_ROWS", "ROWS", "Object", "Row", "Write"]
