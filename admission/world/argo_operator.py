@@ -9,7 +9,8 @@ from admission.world.objects import Frozen, Object, copied
 
 def running(job: Frozen, now: str) -> Object:
     name = job["metadata"]["name"]
-    node = {"id": name, "name": name, "displayName": name, "type": "Pod", "phase": "Running", "startedAt": now}
+    node: Object = {"id": name, "name": name, "displayName": name, "type": "Pod", "phase": "Running", "startedAt": now}
+    node["finishedAt"] = None  # of the run before
     return {
         "phase": "Running",
         "startedAt": mapping(job.get("status")).get("startedAt") or now,

@@ -19,7 +19,14 @@ from admission.model.names import (
     REQUEUED,
 )
 from admission.model.times import seconds, stamp
-from admission.world import batch_operator, job_set_operator, kubeflow_operator, ray_operator
+from admission.world import (
+    argo_operator,
+    batch_operator,
+    job_set_operator,
+    kubeflow_operator,
+    ray_operator,
+    spark_operator,
+)
 from admission.world.clock import Clock
 from admission.world.metadata import separate_status
 from admission.world.objects import Frozen, Object, condition, holds, kind_key, ref_of, with_conditions
@@ -32,6 +39,8 @@ OPERATORS: Mapping[str, Operator] = {
     "JobSet": job_set_operator,
     **dict.fromkeys(kubeflow_operator.KINDS, kubeflow_operator),
     **dict.fromkeys(ray_operator.KINDS, ray_operator),
+    "SparkApplication": spark_operator,
+    "Workflow": argo_operator,
 }
 # Who runs a job that says so all the same: what it names is the usual operator.
 _USUAL = (
