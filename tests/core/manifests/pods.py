@@ -44,14 +44,24 @@ def metadata(**fields: Any) -> Object:
     }
 
 
+# Drawn whole, not field by field: a draw costs more than a law.
 words = st.sampled_from(["pool", "zone", "team"])
-maps = st.dictionaries(words, st.sampled_from(["a", "b"]), max_size=2)
-tolerations = st.lists(st.fixed_dictionaries({"key": words}, optional={"effect": st.just("NoSchedule")}), max_size=2)
-amounts = st.fixed_dictionaries({}, optional={name: st.sampled_from(list(known)) for name, known in AMOUNTS.items()})
-resources = st.one_of(
-    st.just({}),
-    st.fixed_dictionaries({"requests": amounts}),
-    st.fixed_dictionaries({"limits": amounts}),
+maps: st.SearchStrategy[dict[str, str]] = st.sampled_from(
+    [{}, {"pool": "a"}, {"zone": "b"}, {"pool": "b", "team": "a"}]
+)
+tolerations: st.SearchStrategy[list[dict[str, str]]] = st.sampled_from(
+    [[], [{"key": "pool"}], [{"key": "zone", "effect": "NoSchedule"}], [{"key": "team"}, {"key": "team"}]]
+)
+resources: st.SearchStrategy[Object] = st.sampled_from(
+    [
+        {},
+        {"requests": {}},
+        {"requests": {"cpu": "100m", "memory": "64Mi"}},
+        {"requests": {"cpu": 2, "memory": "1G"}},
+        {"requests": {"nvidia.com/gpu": 8}},
+        {"limits": {"cpu": "1.5", "memory": "1Gi", "nvidia.com/gpu": "1"}},
+        {"requests": {"cpu": "1"}, "limits": {"cpu": 2, "memory": "1Gi"}},
+    ]
 )
 
 
@@ -67,7 +77,7 @@ _env = st.just([{"name": "A", "value": "1"}, {"name": "B", "value": "2"}])
 pod_specs = st.fixed_dictionaries(
     {"containers": containers("c", 1, 2, env=_env)},
     optional={
-        "initContainers": containers("i", 0, 2, restartPolicy=st.just("Always")),
+        "initContainers": containers("first", 0, 2, restartPolicy=st.just("Always")),
         "nodeSelector": maps,
         "tolerations": tolerations,
         "schedulingGates": st.just([{"name": "g"}]),
