@@ -9,7 +9,8 @@ import yaml
 from admission.world.scenario.case import read_case
 from admission.world.scenario.report import FileResult, text
 from admission.world.scenario.runner import run_case
-from tests.core.test_job_kinds_described import EXAMPLES, Object, mx_job, notebook, pipeline_run, read
+from tests.core.manifests.pods import Object
+from tests.core.test_job_kinds_described import EXAMPLES, mx_job, notebook, pipeline_run, read
 
 KUEUE = "kueue.x-k8s.io/v1beta2"
 RENDER = Path(__file__).parents[2] / "examples" / "render"
