@@ -10,7 +10,7 @@ from admission.model.configuration import Configuration
 from admission.model.kinds import Ref
 from admission.model.queues import LocalQueue
 from admission.world.answers import Calls, HookCall, denied
-from admission.world.objects import Frozen, Object, kind_key
+from admission.world.objects import Frozen, Object
 from admission.world.patches import patched
 
 
@@ -36,7 +36,9 @@ class StoredView:
         return self._peek(Ref("WorkloadPriorityClass", "", name)) is not None
 
     def owner(self, namespace: str, api_version: str, kind: str, name: str) -> Mapping[str, Any] | None:
-        return self._peek(Ref(kind_key({"apiVersion": api_version, "kind": kind}), namespace, name))
+        # An owner reference may speak of another version than the one that is stored.
+        known = self.job_kinds.named(api_version.rpartition("/")[0], kind) or kind
+        return self._peek(Ref(known.partition(":")[0], namespace, name))
 
 
 class Webhooks:
