@@ -5,6 +5,7 @@ from dataclasses import asdict
 from fractions import Fraction
 from typing import Any
 
+from admission.configuration.integrations import FRAMEWORKS
 from admission.model.configuration import Configuration, Transformation
 from admission.model.selectors import Selector
 from controller.kube.configuration import UNLIMITED, Settings
@@ -72,9 +73,16 @@ def _core(core: Configuration) -> dict[str, Any]:
                 "afterDeactivatedByKueue": _kept(core.retention.after_deactivated),
             }
         },
-        "integrations": {"labelKeysToCopy": [*core.label_keys_to_copy]},
+        "integrations": {
+            "frameworks": _frameworks(core.frameworks),
+            "labelKeysToCopy": [*core.label_keys_to_copy],
+        },
         "featureGates": core.gates.all(),
     }
+
+
+def _frameworks(kinds: tuple[str, ...] | None) -> str | list[str]:
+    return "all" if kinds is None else [name for name, kind in FRAMEWORKS.items() if kind in kinds]
 
 
 def _processes(settings: Settings) -> dict[str, Any]:

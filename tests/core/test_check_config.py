@@ -63,6 +63,13 @@ def test_what_differs_is_told_beside_its_default(check: Check) -> None:
     assert [note["field"] for note in said["notes"]] == ["pprofBindAddress"]
 
 
+def test_which_kinds_of_jobs_are_managed_is_told(check: Check) -> None:
+    _, said = _json(check, "integrations: {frameworks: [batch/job, pod, kubeflow.org/mpijob]}\n")
+    assert said["changed"] == [
+        {"field": "integrations.frameworks", "value": ["batch/job", "kubeflow.org/mpijob"], "default": "all"}
+    ]
+
+
 def test_people_read_the_same(check: Check) -> None:
     code, out = check("waitForPodsReady: {timeout: 90s}\npprofBindAddress: ':1'\n")
     assert code == 0
