@@ -66,7 +66,7 @@ def test_what_differs_is_told_beside_its_default(check: Check) -> None:
 def test_which_kinds_of_jobs_are_managed_is_told(check: Check) -> None:
     _, said = _json(check, "integrations: {frameworks: [batch/job, pod, kubeflow.org/mpijob]}\n")
     assert said["changed"] == [
-        {"field": "integrations.frameworks", "value": ["batch/job", "kubeflow.org/mpijob"], "default": "all"}
+        {"field": "integrations.frameworks", "value": ["kubeflow.org/mpijob", "batch/job"], "default": "all"}
     ]
 
 
