@@ -327,8 +327,9 @@ class State:
         sent = wishes.workload is None and not wishes.effects
         if wishes.workload is not None:
             key = wishes.workload.key
+            before = self.objects.workloads[key].current
             if not self.objects.workloads[key].busy and self._workloads.wish(key, wishes.workload):
-                self._intake.moved(key, None)
+                self._intake.moved(key, before)
                 sent = True
         for effect in wishes.effects:
             sent = self._send(effect) or sent

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from admission.jobs import JOB_KINDS
 from admission.model.amounts import amount
 from admission.model.kinds import Ref
-from admission.model.names import ADMITTED, EVICTED, FINISHED, QUOTA_RESERVED
+from admission.model.names import ADMITTED, EVICTED, FINISHED, QUEUE_NAME, QUOTA_RESERVED
 from admission.world.clock import EPOCH
 from admission.world.objects import Frozen, holds, ref_of
 from admission.world.store import Change
@@ -151,7 +152,8 @@ class QuotaLaw:
 
 
 class StartLaw:
-    """A Job that names a queue is started only while its Workload is admitted. Watched at every start.
+    """A job is released only while the Workload is admitted that it counts under: its own, or that of the topmost job
+    above it that names a queue. Watched at every release; what others make unheld is held soon after.
 
     `memory`: seconds for which an admission that has ended excuses a start: the request may have been on its way.
     """
@@ -163,7 +165,8 @@ class StartLaw:
         self._memory = memory
         self._admitted: dict[str, float] = {}  # uid of the owner -> when one of its Workloads was last admitted
         world.subscribe("Workload", self._note_workload)
-        world.subscribe("Job", self._note_job)
+        for kind in JOB_KINDS:
+            world.subscribe(kind, self._note_job)
 
     def _note_workload(self, change: Change) -> None:
         if change.old is not None and _runs(change.old):
@@ -171,15 +174,16 @@ class StartLaw:
                 self._admitted[owner["uid"]] = self._world.now
 
     def _note_job(self, change: Change) -> None:
-        if change.old is None or change.type == "DELETED":
+        if change.old is None or change.type == "DELETED" or held(change.new) or not held(change.old):
             return
-        if change.new["spec"].get("suspend") or not change.old["spec"].get("suspend"):
+        head = head_of(self._world, change.new)
+        if head is None:
             return
         self.started += 1
-        last = self._admitted.get(change.new["metadata"]["uid"])
+        last = self._admitted.get(head["metadata"]["uid"])
         if last is not None and last >= self._world.now - self._memory:
             return
-        if not any(_runs(workload) for workload in workloads_of(self._world, change.new)):
+        if not any(_runs(workload) for workload in workloads_of(self._world, head)):
             self.broken.append(
                 f"at t={self._world.now - EPOCH:g} {change.ref} was started without an admitted Workload"
             )
@@ -201,12 +205,22 @@ def at_rest(world: World) -> Iterator[str]:
         for condition in (QUOTA_RESERVED, ADMITTED, EVICTED, FINISHED):
             if believed[key].is_true(condition) != holds(stored[key], condition):
                 yield f"{key}: the product believes {condition}={believed[key].is_true(condition)}"
-    for job in world.api.scan("Job"):
-        if holds(job, "Complete") or holds(job, "Failed") or job["metadata"].get("deletionTimestamp"):
-            continue
-        admitted = any(_runs(workload) for workload in workloads_of(world, job))
-        if admitted == bool(job["spec"].get("suspend")):
-            yield f"{ref_of(job)} is {'suspended though' if admitted else 'running but not'} admitted"
+    for kind in JOB_KINDS:
+        for job in world.api.scan(kind):
+            yield from _out_of_step(world, job)
+
+
+def _out_of_step(world: World, job: Frozen) -> Iterator[str]:
+    head = head_of(world, job)
+    if head is None or job["metadata"].get("deletionTimestamp") or JOB_KINDS[ref_of(job).kind].read(job).end:
+        return
+    admitted = any(_runs(workload) for workload in workloads_of(world, head))
+    if not admitted and not held(job):
+        yield f"{ref_of(job)} is running but not admitted"
+    if admitted and held(job) and head is job:  # who made it releases any other
+        yield f"{ref_of(job)} is suspended though admitted"
+    if head is not job:
+        yield from (f"{ref_of(job)} has a Workload besides that of {ref_of(head)}" for _ in workloads_of(world, job))
 
 
 def negative_usage(world: World) -> Iterator[str]:
@@ -217,6 +231,24 @@ def negative_usage(world: World) -> Iterator[str]:
                 for resource in flavor.get("resources") or ():
                     if amount(resource["name"], resource.get("total", "0")) < 0:
                         yield f"{ref_of(queue)}: {key} of {resource['name']} is {resource['total']}"
+
+
+def held(job: Frozen) -> bool:
+    return JOB_KINDS[ref_of(job).kind].hold.holds(job)
+
+
+def head_of(world: World, job: Frozen) -> Frozen | None:
+    """The topmost one that names a queue, of a job and its controlling owners; None: there is none."""
+    found: Frozen | None = None
+    above: Frozen | None = job
+    while above is not None:
+        if QUEUE_NAME in (above["metadata"].get("labels") or {}):
+            found = above
+        owners = above["metadata"].get("ownerReferences") or ()
+        uid = next((owner["uid"] for owner in owners if owner.get("controller")), "")
+        ref = world.api.store.by_uid(uid)
+        above = world.api.peek(ref) if ref is not None and ref.kind in JOB_KINDS else None
+    return found
 
 
 def workloads_of(world: World, job: Frozen) -> Iterator[Frozen]:

@@ -183,6 +183,7 @@ class Product:
         if found is None:
             self.machine.gone(ref, read=True)
         elif ref.kind in READERS or ref.kind in self.machine.job_kinds:  # else: described no more
+            self._known.setdefault(ref.kind, {})[ref] = None  # the next list must say so if it has gone meanwhile
             self.machine.observe(ref.kind, self._value(ref.kind, found), read=True)
 
     def _value(self, kind: str, manifest: Frozen) -> object:

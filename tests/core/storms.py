@@ -4,12 +4,13 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
+from admission.jobs import JOB_KINDS
 from admission.model.configuration import DEFAULTS, Configuration
 from admission.model.kinds import Ref
 from admission.state import State
 from admission.world.faults import Faults
 from admission.world.laws import QuotaLaw, StartLaw, at_rest, negative_usage
-from admission.world.objects import holds, ref_of
+from admission.world.objects import Frozen, holds, kind_key, ref_of
 from admission.world.product import Machine
 from admission.world.weather import REQUEST_TIMEOUT
 from admission.world.world import World
@@ -174,18 +175,25 @@ class Day:
             self._finish(self.random.choice(running))
 
     def _finish(self, workload: dict[str, Any]) -> None:
-        owners = workload["metadata"].get("ownerReferences")
-        ref = Ref("Job", "lab", owners[0]["name"]) if owners else ref_of(workload)
+        owner = self._owner(workload)
+        ref = owner if owner is not None else ref_of(workload)
         found = self.world.api.peek(ref)
-        if found is not None and not (owners and found["spec"].get("suspend")):
-            self.world.finish(ref)
+        if found is not None and not (owner is not None and JOB_KINDS[owner.kind].hold.holds(found)):
+            self._end(ref)
+
+    def _end(self, ref: Ref) -> None:
+        self.world.finish(ref)
+
+    def _owner(self, workload: Frozen) -> Ref | None:
+        owners = workload["metadata"].get("ownerReferences")
+        return Ref(kind_key(owners[0]), "lab", owners[0]["name"]) if owners else None
 
     def _delete_some(self) -> None:
         workload = self._some()
         if workload is not None:
-            owners = workload["metadata"].get("ownerReferences")
-            by_owner = owners and self.random.random() < 0.7
-            self.world.api.delete(Ref("Job", "lab", owners[0]["name"]) if by_owner else ref_of(workload))
+            owner = self._owner(workload)
+            by_owner = owner is not None and self.random.random() < 0.7
+            self.world.api.delete(owner if owner is not None and by_owner else ref_of(workload))
 
     def _edit_quota(self) -> None:
         if not self.quotas_change:

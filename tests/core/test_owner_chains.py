@@ -171,6 +171,19 @@ def test_a_child_is_held_while_its_ancestor_is_not_admitted() -> None:
     assert workloads(world) == ["tune"]
 
 
+def test_a_child_is_held_when_its_ancestor_has_to_leave() -> None:
+    """Also one that is not of the ancestor's own operator, which would hold it."""
+    world = lab(cpu=1, preemption={"withinClusterQueue": "LowerPriority"})
+    replicas = {"Worker": {"template": pods()}}
+    torch = create(world, of_kind("kubeflow.org/v1", "PyTorchJob", "torch", {"pytorchReplicaSpecs": replicas}))
+    child = create(world, batch_job("kid", owner(torch)))
+    assert not held(found(world, child))
+    create(world, batch_job("urgent", labels={QUEUE: "q", "kueue.x-k8s.io/priority-class": "high"}))
+    world.advance(world.now + 5)
+    assert held(found(world, torch))
+    assert held(found(world, child))
+
+
 def test_an_owner_that_has_another_uid_manages_nothing() -> None:
     world = lab()
     job = create(world, ray_job())
