@@ -113,7 +113,11 @@ class Books:
         except NotFound:
             self._state.gone(ref, read=True)
         else:
-            self._observe(ref, manifest, read=True)
+            reflector = self._reflectors.get(ref.kind)
+            if reflector is None or reflector.heard_of(manifest):
+                self._observe(ref, manifest, read=True)
+            else:
+                self._state.gone(ref, read=True)
         self._changed.set()
 
     def _redescribe(self) -> None:

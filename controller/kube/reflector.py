@@ -109,6 +109,16 @@ class Reflector:
         """The next iteration tells of every object, not only of those that changed."""
         self._known = {key: (0, uid) for key, (_, uid) in self._known.items()}
 
+    def heard_of(self, manifest: dict[str, Any]) -> bool:
+        """A read told of this object, perhaps before we do: should it be missing in the next list, its end is told.
+        False: it is no news, as we have told of its end since."""
+        key, metadata = _key(manifest), manifest["metadata"]
+        if key not in self._known:
+            if int(metadata["resourceVersion"]) <= self._at:
+                return False
+            self._known[key] = (0, metadata.get("uid", ""))
+        return True
+
     async def deltas(self) -> AsyncIterator[Delta]:
         """For ever; failures are logged and waited out."""
         listed = False

@@ -224,3 +224,24 @@ async def test_starting_over_lists_anew_and_tells_the_difference(server: ApiServ
     await listener.restart()
     await listener.hears("a gone", "synced")
     assert listener.reflector.listed_from > before
+
+
+async def test_what_a_read_told_of_is_told_gone_by_a_list_that_lacks_it(
+    server: ApiServer, client: Client, listener: Listener
+) -> None:
+    """It came and went while nobody watched."""
+    await listener.stop()
+    made = await server.put(f"{JOBS}/c")
+    assert listener.reflector.heard_of(made)
+    await server.remove(f"{JOBS}/c")
+    await listener.restart()
+    await listener.hears("c gone", "synced")
+
+
+async def test_a_read_that_comes_after_the_word_of_an_end_is_no_news(server: ApiServer, listener: Listener) -> None:
+    made = await server.put(f"{JOBS}/c", **{"is": "1"})
+    await server.remove(f"{JOBS}/c")
+    await listener.hears("c=1", "c gone")
+    await server.put(f"{JOBS}/a", **{"is": "2"})
+    await listener.hears("a=2")
+    assert not listener.reflector.heard_of(made)
