@@ -82,7 +82,8 @@ def _replicas(group: Mapping[str, Any]) -> int:
 
 def _head(cluster: Mapping[str, Any], annotations: Mapping[str, str]) -> Mapping[str, Any]:
     template = mapping(mapping(cluster.get("headGroupSpec")).get("template"))
-    if "gcsFaultToleranceOptions" in cluster or annotations.get("ray.io/ft-enabled", "").lower() == "true":
+    survived = cluster.get("gcsFaultToleranceOptions") is not None
+    if survived or annotations.get("ray.io/ft-enabled", "").lower() == "true":
         template = _with_cleanup(template)
     if cluster.get("enableInTreeAutoscaling") is True:
         stated = mapping(cluster.get("autoscalerOptions")).get("resources")
