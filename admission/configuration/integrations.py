@@ -12,7 +12,7 @@ from admission.model.kinds import JOBS, KINDS
 
 # As Kueue names them: group and kind in lower case.
 FRAMEWORKS = {f"{KINDS[kind].group}/{kind.lower()}": kind for kind in JOBS}
-_LACKING = (
+LACKING = (
     "deployment",
     "leaderworkerset.x-k8s.io/leaderworkerset",
     "pod",
@@ -34,10 +34,10 @@ def read_integrations(section: Section, version: str) -> Integrations:
         path = (*section.path, "frameworks", at)
         if name in listed[:at]:
             section.report.wrong(path, f"{shown(name)} is listed twice", "keep it once")
-        elif name in _LACKING:
+        elif name in LACKING:
             section.report.note(path, f"{shown(name)} is not managed by this version: what is made of it is not queued")
         elif name not in FRAMEWORKS:
-            known = (*FRAMEWORKS, *_LACKING)
+            known = (*FRAMEWORKS, *LACKING)
             section.report.wrong(path, f"{shown(name)} is not a framework", nearest(name, known, "remove it"))
     section.without_effect("externalFrameworks", "jobs below such an owner are managed by their own queue name")
     external = section.texts("externalFrameworks")

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from admission.configuration.integrations import LACKING
 from admission.world.scenario.case import read_case
 from admission.world.scenario.report import FileResult, text
 from admission.world.scenario.runner import run_case
@@ -33,6 +34,12 @@ def test_the_configuration_that_is_shown_is_the_default_written_out(tmp_path: Pa
         yaml.safe_dump({"apiVersion": "config.kueue.x-k8s.io/v1beta2", "kind": "Configuration"}), encoding="utf-8"
     )
     assert read_settings(shown) == read_settings(empty)
+
+
+def test_the_frameworks_that_are_lacking_are_named_to_who_comes_from_kueue() -> None:
+    text = (ROOT / "docs" / "coming-from-kueue.md").read_text(encoding="utf-8")
+    (row,) = [line for line in text.splitlines() if line.startswith("| `integrations.frameworks` |")]
+    assert sorted(re.findall(r"`([^`]+)`", row)[1:]) == sorted(LACKING)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
