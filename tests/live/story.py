@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any
 from urllib.request import Request, urlopen
 
+from admission.model.job_kind import AGGREGATE_LABEL
 from controller.pages.names import SECRET as CERTIFICATE
 from hack.cluster import Cluster, audit
 from hack.cluster.wait import until
 from tests.live.controllers import JOBS, KUEUE, PATIENCE, Seen, cluster_queue, flavor, job, local_queue, priority
+from tests.refusals.other_jobs import any_job
 
 # What the controller of the story runs with: what is over goes soon, and a pod that never runs does not wait for ever.
 CONFIGURATION = """
@@ -24,6 +26,7 @@ waitForPodsReady: {timeout: 20s, requeuingStrategy: {backoffLimitCount: 0}}
 fairSharing: {preemptionStrategies: [LessThanOrEqualToFinalShare, LessThanInitialShare]}
 objectRetentionPolicies: {workloads: {afterFinished: 1s, afterDeactivatedByKueue: 1s}}
 """
+TFJOBS = "/apis/kubeflow.org/v1/namespaces/default/tfjobs"
 CHECK = f"{KUEUE}/admissionchecks/second-look"
 WORKLOADS = f"{KUEUE}/namespaces/default/workloads"
 
@@ -71,6 +74,43 @@ def pods_that_never_run_are_begun(seen: Scene) -> None:
     made["spec"]["template"]["spec"]["nodeSelector"] = {"no": "node"}
     seen.api.create(JOBS, made)
     _condition(seen, "stuck", "Admitted")
+
+
+def a_job_of_another_kind_is_begun(seen: Scene) -> None:
+    """Nobody makes its pods, so it, too, is deleted in the end; until then it is the owner of another."""
+    made = any_job("TFJob", held=False)
+    made["metadata"] |= {"name": "trains", "labels": {"kueue.x-k8s.io/queue-name": "stuck"}}
+
+    def held() -> bool:
+        """The CRD may be new to the API server's own idea of what webhooks are for."""
+        return bool(seen.api.create(f"{TFJOBS}?dryRun=All", made)["spec"]["runPolicy"]["suspend"])
+
+    _soon(held, "jobs of another kind are held")
+    uid = seen.api.create(TFJOBS, made)["metadata"]["uid"]
+    _soon(lambda: not seen.api.get(f"{TFJOBS}/trains")["spec"]["runPolicy"]["suspend"], "trains started")
+    child = job("below-trains", "stuck", "1", runtime="1s", held=False)
+    owner = {"apiVersion": "kubeflow.org/v1", "kind": "TFJob", "name": "trains", "uid": uid, "controller": True}
+    child["metadata"]["ownerReferences"] = [owner]
+    assert seen.api.create(JOBS, child)["spec"]["suspend"] is False
+
+
+def a_kind_is_described(seen: Scene) -> None:
+    """It need not be served for its JobKind to be told so, but people must let us ask for it."""
+    rule = {"apiGroups": ["experiments.example"], "resources": ["sweeps"], "verbs": ["list", "watch"]}
+    role = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole"}
+    seen.api.apply({**role, "metadata": {"name": "sweeps", "labels": {AGGREGATE_LABEL: "true"}}, "rules": [rule]})
+    attributes = {"verb": "list", "group": "experiments.example", "resource": "sweeps"}
+    asked = {
+        "spec": {"user": "system:serviceaccount:kueue-system:lockgate-controller", "resourceAttributes": attributes}
+    }
+    reviews = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
+    _soon(lambda: bool(seen.api.create(reviews, asked)["status"]["allowed"]), "the controller may list sweeps")
+    sets = [{"name": "main", "template": "spec.template"}]
+    spec = {"kind": "Sweep.v1.experiments.example", "suspend": {"path": "spec.suspend"}, "podSets": sets}
+    head = {"apiVersion": "lockgate.dev/v1alpha1", "kind": "JobKind", "metadata": {"name": "sweep"}}
+    seen.api.apply({**head, "spec": spec})
+    path = "/apis/lockgate.dev/v1alpha1/jobkinds/sweep"
+    _soon(lambda: bool(seen.api.get(path).get("status", {}).get("conditions")), "the JobKind is told how it stands")
 
 
 def a_job_is_queued_runs_and_is_forgotten(seen: Scene) -> None:
@@ -230,6 +270,7 @@ def everything_is_taken_down(seen: Scene) -> None:
 
 def pods_that_never_ran_are_gone(seen: Scene) -> None:
     _gone(seen, f"{JOBS}/stuck")
+    _gone(seen, f"{TFJOBS}/trains")
 
 
 def people_are_told_again(seen: Scene) -> None:
@@ -247,6 +288,8 @@ def people_are_told_again(seen: Scene) -> None:
 
 STORY = (
     pods_that_never_run_are_begun,
+    a_job_of_another_kind_is_begun,
+    a_kind_is_described,
     a_job_is_queued_runs_and_is_forgotten,
     a_job_yields_to_a_better_one,
     a_class_gets_another_value,
