@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
 
 from admission.world.scenario.case import read_case
@@ -174,7 +173,24 @@ def test_a_pipeline_run_ends_by_itself() -> None:
     )
 
 
-@pytest.mark.parametrize("file", ["scenario.yaml"])
-def test_the_scenario_of_the_tutorial_holds(file: str) -> None:
-    result = run_case(read_case((RENDER / file).read_text()))
-    assert result.outcome == "passed", "\n".join(text([FileResult(file, result)]))
+def test_a_workload_whose_job_went_while_nobody_described_the_kind_goes_once_somebody_does() -> None:
+    ref = "MXJob/lab/train"
+    count = {"of": "workloads", "namespace": "lab"}
+    holds(
+        "mxjob.yaml",
+        submitted(mx_job(), "spec", "runPolicy", "suspend"),
+        {"spec.runPolicy.suspend": True},
+        [
+            {"t": 10, "op": "delete", "ref": "JobKind/mxjob"},
+            {"t": 20, "op": "delete", "ref": ref},
+            {"t": 30, "op": "tick"},
+            {"t": 40, "op": "create", "ref": "JobKind/mxjob"},
+            {"t": 50, "op": "tick"},
+        ],
+        [{"at": 30, "count": count, "equals": 1}, {"at": 50, "count": count, "equals": 0}],
+    )
+
+
+def test_the_scenario_of_the_tutorial_holds() -> None:
+    result = run_case(read_case((RENDER / "scenario.yaml").read_text()))
+    assert result.outcome == "passed", "\n".join(text([FileResult("scenario.yaml", result)]))
