@@ -13,7 +13,8 @@ from admission.model.names import (
     REQUIRED_TOPOLOGY,
     STOPPING,
 )
-from admission.validation.job_labels import Metadata, Standing, check_labels, is_integer
+from admission.validation.go_numbers import integer_fault
+from admission.validation.job_labels import Metadata, Standing, check_labels
 from admission.validation.syntax import IMMUTABLE
 from admission.validation.topology_annotations import check_topology_annotations
 
@@ -99,8 +100,8 @@ def _min_parallelism(job: _Job) -> list[FieldError]:
     if value is None:
         return []
     errors = []
-    if not is_integer(value):
-        errors.append(invalid(_MIN_PARALLELISM, value, f'strconv.Atoi: parsing "{value}": invalid syntax'))
+    if fault := integer_fault(value):
+        errors.append(invalid(_MIN_PARALLELISM, value, fault))
     elif not 0 < int(value) < job.pods:
         errors.append(invalid(_MIN_PARALLELISM, int(value), f"should be between 0 and {job.pods - 1}"))
     if job.metadata.elastic:

@@ -1,6 +1,5 @@
 """What labels and annotations of a job of any kind must not say, and what must not change about them while it runs."""
 
-import re
 from typing import NamedTuple
 
 import msgspec
@@ -9,6 +8,7 @@ from admission.api.field_errors import FieldError, forbidden, invalid, key
 from admission.model.kinds import Kind
 from admission.model.names import ELASTIC_JOB, MAX_EXEC_TIME, PREBUILT_WORKLOAD, PRIORITY_CLASS, QUEUE_NAME
 from admission.validation.gates import check_gates
+from admission.validation.go_numbers import integer_fault
 from admission.validation.syntax import IMMUTABLE, subdomain_faults
 
 _QUEUE = key("metadata.labels", QUEUE_NAME)
@@ -23,7 +23,6 @@ _MAY_BE_PREBUILT = frozenset(
 _MAY_BE_ELASTIC = frozenset(("Job", "RayCluster", "RayJob"))
 
 # What fits an int64 however it is spelled.
-is_integer = re.compile(r"[+-]?[0-9]{1,18}").fullmatch
 
 
 class Metadata(msgspec.Struct, rename="camel"):
@@ -92,8 +91,8 @@ def _max_exec(metadata: Metadata) -> list[FieldError]:
     value = (metadata.labels or {}).get(MAX_EXEC_TIME)
     if value is None:
         return []
-    if not is_integer(value):
-        return [invalid(_MAX_EXEC, value, f'strconv.Atoi: parsing "{value}": invalid syntax')]
+    if fault := integer_fault(value):
+        return [invalid(_MAX_EXEC, value, fault)]
     return [invalid(_MAX_EXEC, int(value), "should be greater than 0")] if int(value) <= 0 else []
 
 

@@ -8,6 +8,7 @@ import pytest
 from admission.validation.job import check_job
 
 P = "kueue.x-k8s.io/"
+BEYOND = str(2**63)  # of int64
 QUEUE = f"metadata.labels[{P}queue-name]"
 PRIORITY = f"metadata.labels[{P}priority-class]"
 MAX_EXEC = f"metadata.labels[{P}max-exec-time-seconds]"
@@ -65,11 +66,23 @@ def test_a_right_job_is_accepted(made: dict[str, Any]) -> None:
             job(max_exec_time_seconds="1h"),
             f'{MAX_EXEC}: Invalid value: "1h": strconv.Atoi: parsing "1h": invalid syntax',
         ),
+        (
+            job(max_exec_time_seconds=BEYOND),
+            f'{MAX_EXEC}: Invalid value: "{BEYOND}": strconv.Atoi: parsing "{BEYOND}": value out of range',
+        ),
         (job(True, {"job-min-parallelism": "4"}), f"{PARALLEL}: Invalid value: 4: should be between 0 and 3"),
         (job(True, {"job-min-parallelism": "0"}), f"{PARALLEL}: Invalid value: 0: should be between 0 and 3"),
         (
             job(True, {"job-min-parallelism": "x"}),
             f'{PARALLEL}: Invalid value: "x": strconv.Atoi: parsing "x": invalid syntax',
+        ),
+        (
+            job(True, {"job-min-parallelism": 'a"b'}),
+            f'{PARALLEL}: Invalid value: "a\\"b": strconv.Atoi: parsing "a\\"b": invalid syntax',
+        ),
+        (
+            job(True, {"job-min-parallelism": "9223372036854775807"}),
+            f"{PARALLEL}: Invalid value: 9223372036854775807: should be between 0 and 3",
         ),
         (
             job(True, {"job-completions-equal-parallelism": "maybe"}),
