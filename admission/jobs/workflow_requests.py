@@ -22,6 +22,13 @@ from admission.readers.pod_resources import stated_by
 SAY = f"say what the workflow needs at one time in the annotation {MIN_RESOURCES}"
 _LIMIT = "set spec.parallelism, or " + SAY
 
+# What a workflow may create as its own without running anything more.
+_WITHOUT_PODS = frozenset(
+    "ConfigMap Ingress NetworkPolicy PersistentVolumeClaim PodDisruptionBudget Role RoleBinding Secret Service "
+    "ServiceAccount".split()
+)
+_KIND = re.compile(r"^kind:\s*[\"']?([A-Za-z0-9]+)", re.MULTILINE)
+
 _DEEPEST = 50  # templates within templates; Argo itself stops at 100
 # Bounds of work, so that no manifest can keep us busy for more than half a second.
 _MOST_CALLS = 5_000  # steps and tasks looked at; those of one template are looked at once
@@ -99,6 +106,8 @@ class _Walk:
         kind = type_of(template)
         if kind in ("steps", "dag"):
             return self._calls(path, template)._replace(staying={})  # its daemons end with it
+        if kind == "resource":
+            return Peak(unseen=_owned_pods((*path, "resource"), mapping(template["resource"])))
         containers = containers_of(template)
         if not containers:
             return Peak()
@@ -165,6 +174,18 @@ class _Walk:
         if not after and len(beside) == 1:
             return main
         return one_after_another([beside_each_other(beside, _grows(path)), *after])
+
+
+def _owned_pods(path: Path, resource: Mapping[str, Any]) -> FieldError | None:
+    """What a template creates is queued for itself, unless it is made the workflow's own: then it comes and goes with
+    the workflow, and so would its pods."""
+    if resource.get("setOwnerReference") is not True or resource.get("action") not in ("create", "apply", "replace"):
+        return None
+    kind = _KIND.search(text(resource.get("manifest")))
+    if kind is not None and kind[1] in _WITHOUT_PODS:
+        return None
+    why = f"what belongs to the workflow is not queued for itself: leave it away, or {SAY}"
+    return invalid(shown((*path, "setOwnerReference")), True, why)
 
 
 def _where(template: Template, fault: str) -> str:

@@ -201,6 +201,19 @@ def test_what_a_template_creates_is_not_its_own() -> None:
         assert cpu({"name": "main", **template}) == 0
 
 
+def test_what_it_makes_its_own_is_not_queued_for_itself_and_must_be_told() -> None:
+    def creates(manifest: str, **fields: Any) -> Object:
+        return {"name": "main", "resource": {"action": "create", "manifest": manifest, **fields}}
+
+    job_set = "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nspec: {template: {kind: ConfigMap}}\n"
+    told = problem(creates(job_set, setOwnerReference=True))
+    assert told.startswith("spec.templates[0].resource.setOwnerReference: Invalid value: true: ")
+    assert MIN_RESOURCES in told
+    assert cpu(creates(job_set)) == 0
+    assert cpu(creates("kind: ConfigMap\n", setOwnerReference=True)) == 0
+    assert cpu({"name": "main", "resource": {"action": "delete", "manifest": job_set, "setOwnerReference": True}}) == 0
+
+
 def test_a_template_that_starts_itself_again_when_all_else_is_over_needs_no_more() -> None:
     assert cpu(A, steps(["a"], [{"template": "main", "when": "true"}])) == 1
     again = {"name": "again", "template": "main", "depends": "flip.Failed"}
