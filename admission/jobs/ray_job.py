@@ -37,8 +37,17 @@ _ENDED = ("Complete", "Failed")
 
 
 def submission_mode(manifest: Manifest) -> str:
-    """Who submits it; a Job of Kubernetes where nothing is said."""
-    return text(value_at(manifest, ("spec", "submissionMode")), "K8sJobMode")
+    """Who submits it. The CRD's default is K8sJobMode, so on an API server it is always said; a manifest that never was
+    on one asks for a pod that submits only by describing it."""
+    described = "K8sJobMode" if value_at(manifest, _TEMPLATE) is not None else ""
+    return text(value_at(manifest, ("spec", "submissionMode"))) or described
+
+
+def served(manifest: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A RayJob as an API server gives it back: with what its CRD says where it says nothing itself."""
+    if not isinstance(manifest.get("spec"), Mapping) or submission_mode(manifest):
+        return manifest
+    return {**manifest, "spec": {**manifest["spec"], "submissionMode": "K8sJobMode"}}
 
 
 def default_submitter(head_containers: object) -> dict[str, Any]:

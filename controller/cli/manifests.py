@@ -12,6 +12,7 @@ from typing import Any
 from admission.api.crd import STORED, VERSIONS
 from admission.conversion import Unconvertible, convert
 from admission.jobs import JOB_KINDS
+from admission.jobs.ray_job import served
 from admission.model.kinds import JOBS, KINDS, KUEUE, WATCHED, kind_of
 from admission.model.names import QUEUE_NAME
 from admission.readers.job_kind import read_job_kind
@@ -209,7 +210,8 @@ def _load_file(file: FilePath, found: bool, bundle: Bundle, problems: list[Probl
                 name = content["metadata"].get("name")
                 bundle.notes.append(f"skipped Workload {name}, which its {owner} makes anew ({file})")
             else:
-                one = Manifest(kind, _present(content), str(file), document.number, path)
+                content = served(_present(content)) if kind == "RayJob" else _present(content)
+                one = Manifest(kind, content, str(file), document.number, path)
                 bundle.manifests.append(one)
                 bundle.notes += [f"{one} {said} ({file})" for said in odd_annotations(content["metadata"])]
 

@@ -46,7 +46,8 @@ def of_kind(
 
 
 def ray_job(name: str = "tune", queue: str = "q", **spec: Any) -> Object:
-    told = {"shutdownAfterJobFinishes": True, "rayClusterSpec": CLUSTER, "submitterPodTemplate": pods("500m")}
+    told = {"shutdownAfterJobFinishes": True, "rayClusterSpec": CLUSTER, "submissionMode": "K8sJobMode"}
+    told["submitterPodTemplate"] = pods("500m")
     return of_kind("ray.io/v1", "RayJob", name, {**told, **spec}, queue)
 
 

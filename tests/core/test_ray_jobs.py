@@ -48,9 +48,8 @@ def cluster(*workers: Object, status: Object | None = None, notes: dict[str, str
     return of("RayCluster", cluster_spec(*workers, **spec), status, **(notes or {}))
 
 
-def job(*workers: Object, status: Object | None = None, mode: str | None = None, **spec: Any) -> Object:
-    fields = {"rayClusterSpec": cluster_spec(*workers), **spec}
-    return of("RayJob", fields if mode is None else {**fields, "submissionMode": mode}, status)
+def job(*workers: Object, status: Object | None = None, mode: str = "K8sJobMode", **spec: Any) -> Object:
+    return of("RayJob", {"rayClusterSpec": cluster_spec(*workers), "submissionMode": mode, **spec}, status)
 
 
 def read(manifest: Object) -> Job:

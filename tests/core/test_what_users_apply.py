@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from admission.answers import Operation, Request, answer, hooks_for
+from admission.jobs.ray_job import served
 from admission.jobs.registry import JOB_KINDS, JobKinds
 from admission.jobs.workload import compose
 from admission.model.amounts import text as quantity
@@ -41,6 +42,7 @@ def what_becomes_of(file: Path) -> str:
         if (kind := kinds.named(document["apiVersion"].partition("/")[0], document["kind"])) is not None
     ]
     made = patched(manifest, asked("mutate", kind, manifest).patch)
+    made = served(made) if kind == "RayJob" else made
     said = asked("validate", kind, made)
     job = JOB_KINDS[kind].read(made)
     assert job.suspended

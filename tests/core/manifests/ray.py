@@ -25,7 +25,7 @@ def jobs(draw: st.DrawFn) -> Sample:
     spec: Object = {"suspend": True, "shutdownAfterJobFinishes": True, "rayClusterSpec": cluster}
     if mode is not None:
         spec["submissionMode"] = mode
-    if mode in (None, "K8sJobMode"):
+    if mode == "K8sJobMode":
         submitter = draw(st.none() | templates)
         if submitter is not None:
             spec["submitterPodTemplate"] = submitter
