@@ -23,9 +23,17 @@ SAY = f"say what the workflow needs at one time in the annotation {MIN_RESOURCES
 _LIMIT = "set spec.parallelism, or " + SAY
 
 # What a workflow may create as its own without running anything more.
-_WITHOUT_PODS = frozenset(
-    "ConfigMap Ingress NetworkPolicy PersistentVolumeClaim PodDisruptionBudget Role RoleBinding Secret Service "
-    "ServiceAccount".split()
+_WITHOUT_PODS = (
+    "ConfigMap",
+    "Ingress",
+    "NetworkPolicy",
+    "PersistentVolumeClaim",
+    "PodDisruptionBudget",
+    "Role",
+    "RoleBinding",
+    "Secret",
+    "Service",
+    "ServiceAccount",
 )
 _KIND = re.compile(r"^kind:\s*[\"']?([A-Za-z0-9]+)", re.MULTILINE)
 
