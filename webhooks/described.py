@@ -19,12 +19,12 @@ from admission.answers.hooks import HOOKS, Verb
 from controller.kit.clock import SYSTEM, Clock, happens_within
 from controller.kit.logs import Log
 from controller.kube.client import Client
-from controller.kube.errors import ApiError, NotFound
+from controller.kube.errors import ApiError, NotFound, TryAgain
 from webhooks.view import ClusterView
 
 MANAGER = "lockgate-described-kinds"
 LOOK_SECONDS = 60.0  # between looks without a reason: somebody may have changed the configurations by hand
-AGAIN_SECONDS = 1.0  # after a failure: another replica was faster, or the configurations are being installed
+AGAIN_SECONDS = 1.0  # after a failure that may pass: most often another replica was faster
 
 _API = "admissionregistration.k8s.io/v1"
 _VERBS: tuple[Verb, ...] = ("mutate", "validate")
@@ -51,7 +51,7 @@ class DescribedKinds:
                 await self.step()
             except ApiError as error:
                 log.warning("webhooks of described kinds can't be kept in step, will try again", why=str(error))
-                pause = AGAIN_SECONDS
+                pause = AGAIN_SECONDS if isinstance(error, TryAgain) else LOOK_SECONDS
             await happens_within(self._clock, pause, self._view.described)
 
     async def step(self) -> None:

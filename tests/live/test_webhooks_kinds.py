@@ -14,7 +14,7 @@ from hack.cluster import Api, Cluster, Refused
 from hack.cluster.wait import until
 from hack.job_crds import install_job_crds
 from tests.live.refusing import Server
-from tests.live.webhook_process import Webhooks, webhooks
+from tests.live.webhook_process import Webhooks, lockgate, webhooks
 from tests.refusals import JOB_ROWS, OWN_JOB_ROWS, Row
 from tests.refusals.other_jobs import SPECS
 
@@ -109,7 +109,9 @@ def test_what_keeps_a_rule_is_accepted_and_what_breaks_it_refused_for_nothing_el
     assert refusal.tells(row), refusal
 
 
-def test_a_described_kind_is_held_from_when_its_job_kind_is_there_until_it_is_gone(api: Api) -> None:
+def test_a_described_kind_is_held_from_when_its_job_kind_is_there_until_it_is_gone(
+    running: tuple[Cluster, Webhooks], api: Api
+) -> None:
     assert not _sweep_is_held(api)
     api.apply(_job_kind())
     until(lambda: _sweep_is_held(api), 30, "the described kind is held")
@@ -121,6 +123,9 @@ def test_a_described_kind_is_held_from_when_its_job_kind_is_there_until_it_is_go
         f"{name}.experiments.example.lockgate.dev" for name in ("msweep", "unqueued.msweep", "vsweep")
     }
     assert all(config["caBundle"] and "sweep" in config["url"] for _, config in entries)
+    cluster, server = running
+    assert lockgate(cluster, "install", f"--webhook-url={server.url}").returncode == 0
+    assert _described(api) == entries
     wrong = _job(SWEEP, "b")
     wrong["metadata"]["labels"]["kueue.x-k8s.io/prebuilt-workload-name"] = "w"
     with pytest.raises(Refused, match="prebuilt-workload-name"):

@@ -1,4 +1,5 @@
-"""Just enough of an API server for certificates: Secrets with versions, webhook configurations with JSON Patch."""
+"""Just enough of an API server for certificates and webhooks: Secrets with versions, webhook configurations with JSON
+Patch and server-side apply."""
 
 import json
 from collections.abc import AsyncIterator
@@ -15,6 +16,7 @@ class Stored:
         self.objects: dict[str, dict[str, Any]] = {}
         self.down = False
         self._version = 0
+        self._managed: dict[tuple[str, str], frozenset[str]] = {}  # path, field manager -> names of its webhooks
 
     def put(self, path: str, obj: dict[str, Any]) -> dict[str, Any]:
         self._version += 1
@@ -38,8 +40,21 @@ class Stored:
             if body["metadata"]["resourceVersion"] != held["metadata"]["resourceVersion"]:
                 return web.json_response({"reason": "Conflict"}, status=409)
             return web.json_response(self.put(path, body))
+        if http.content_type == "application/apply-patch+yaml":
+            if body["metadata"]["resourceVersion"] != held["metadata"]["resourceVersion"]:
+                return web.json_response({"reason": "Conflict"}, status=409)
+            return web.json_response(self._applied(path, held, body, http.query["fieldManager"]))
         assert http.content_type == "application/json-patch+json"
         return web.json_response(self.put(path, _patched(held, body)))
+
+    def _applied(self, path: str, held: dict[str, Any], body: dict[str, Any], manager: str) -> dict[str, Any]:
+        """Server-side apply of webhooks, by name: the manager's own are what it says, the others stay."""
+        said = {webhook["name"]: webhook for webhook in body["webhooks"]}
+        before = self._managed.get((path, manager), frozenset())
+        self._managed[path, manager] = frozenset(said)
+        kept = [each for each in held["webhooks"] if each["name"] not in before | said.keys()]
+        webhooks = [*kept, *said.values()]
+        return held if webhooks == held["webhooks"] else self.put(path, {**held, "webhooks": webhooks})
 
 
 def _patched(obj: dict[str, Any], operations: list[dict[str, Any]]) -> dict[str, Any]:
