@@ -12,10 +12,10 @@ from pydantic import Field
 
 from admission.answers import by_service
 from admission.api import rules, v1beta1_rules, workload_rules
-from admission.api.crd import CONVERTED, SERVED, VERSIONS, definition, definitions, schema_of
+from admission.api.crd import CONVERTED, OWN, SERVED, VERSIONS, definition, definitions, schema_of
 from admission.api.shapes import Shape
 from admission.api.structural import NotStructural, structural
-from admission.model.kinds import KINDS, KUEUE
+from admission.model.kinds import KINDS, KUEUE, LOCKGATE
 from controller.cli.complaint import Complaint
 from controller.cli.crds import crds
 
@@ -70,6 +70,34 @@ def test_every_rule_is_stated_somewhere_and_has_its_function() -> None:
 
 def test_all_kinds_of_the_group_are_served() -> None:
     assert set(SERVED) == {name for name, kind in KINDS.items() if kind.group == KUEUE}
+
+
+@pytest.mark.parametrize("kind", sorted(OWN))
+def test_kinds_of_our_own_have_one_version_and_say_only_what_the_api_server_understands(kind: str) -> None:
+    made = definition(kind, WEBHOOKS)
+    assert made["metadata"]["name"] == f"{KINDS[kind].plural}.{LOCKGATE}"
+    assert [version["name"] for version in made["spec"]["versions"]] == [KINDS[kind].version]
+    assert "conversion" not in made["spec"]
+    for part in parts(schema_of(kind)):
+        assert not FORBIDDEN & part.keys()
+        assert "type" in part or part.get("x-kubernetes-preserve-unknown-fields")  # a number, a path, or worked out
+        assert all(name == "metadata" or field.get("description") for name, field in part.get("properties", {}).items())
+
+
+def test_all_kinds_of_our_own_group_are_served() -> None:
+    assert set(OWN) == {name for name, kind in KINDS.items() if kind.group == LOCKGATE}
+
+
+def test_unknown_fields_of_our_own_kinds_reach_the_webhook_that_refuses_them() -> None:
+    """Or a misspelt field would be dropped without a word, for clients that do not ask for more."""
+    for kind in OWN:
+        inner = [schema_of(kind)["properties"]["spec"]]
+        while inner:
+            schema = inner.pop()
+            if "properties" in schema:
+                assert schema["x-kubernetes-preserve-unknown-fields"]
+                inner += schema["properties"].values()
+            inner += [schema["items"]] if "items" in schema else []
 
 
 @pytest.mark.parametrize(
