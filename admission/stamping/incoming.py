@@ -48,6 +48,11 @@ class Incoming(Protocol):
     def held(self) -> bool: ...
 
     @property
+    def held_by_others(self) -> bool:
+        """Somebody else keeps it from starting, in a kind whose users do that by the same field."""
+        ...
+
+    @property
     def hold(self) -> Hold: ...
 
     @property
@@ -92,6 +97,10 @@ class _BatchJob(msgspec.Struct):
         return bool(self.spec.suspend)
 
     @property
+    def held_by_others(self) -> bool:
+        return False
+
+    @property
     def hold(self) -> Hold:
         return SUSPEND
 
@@ -133,6 +142,10 @@ class _AnyJob:
     @property
     def held(self) -> bool:
         return self.hold.holds(self._manifest)
+
+    @property
+    def held_by_others(self) -> bool:
+        return self.hold.is_foreign(self._manifest)
 
     @property
     def carries_admission(self) -> bool:

@@ -49,10 +49,13 @@ def stamp_job(job: Incoming, around: Surroundings) -> Stamp:
 def keep_held(job: Incoming, before: Incoming, around: Surroundings) -> Stamp:
     """For a change: a manifest that lets the job go, applied again while the job waits, does not start it.
 
-    The product's own start is known by the mark of admission on a pod template. Raises Unreadable, NestedTooDeeply.
+    The product's own start is known by the mark of admission on a pod template; it never ends somebody else's hold, and
+    a mark that is left under one is an old one. Raises Unreadable, NestedTooDeeply.
     """
     queue_name = job.metadata.queue_name
-    if not _asks_for_quota(job, queue_name, around) or job.held or not before.held or job.carries_admission:
+    if not _asks_for_quota(job, queue_name, around) or job.held or not before.held:
+        return Stamp()
+    if job.carries_admission and not before.held_by_others:
         return Stamp()
     if not _stands_alone(job, around):
         return Stamp()

@@ -126,10 +126,11 @@ def test_a_notebook_is_stopped_by_its_user_and_starts_again_when_there_is_room()
             status(ref, 10, readyReplicas=1, containerState={"running": {}}),
             {"t": 20, "op": "patch", "ref": ref, "patch": user},
             status(ref, 30, readyReplicas=0, containerState={"running": None}),
-            {"t": 40, "op": "patch", "ref": ref, "patch": again},
+            {"t": 40, "op": "patch", "ref": ref, "patch": again, "id": "again"},
             {"t": 50, "op": "tick"},
         ],
         [
+            {"request": "again", "allowed": True, "mutated": {stopped: "lockgate"}},  # however it was started before
             at(0, ref, stopped, absent=True),
             at(0, ref, "spec.template.spec.nodeSelector.pool", equals="spot"),
             at(0, ref, "spec.template.metadata", absent=True),
