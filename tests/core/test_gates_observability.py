@@ -8,9 +8,11 @@ from admission.model.configuration import Configuration, WaitForPodsReady
 from admission.model.gates import Gates
 from admission.model.kinds import Ref
 from admission.published import Recorder
+from admission.reconcile import transitions, unadmitted
 from admission.state import State
 from tests.core.clusters import Cluster, Plan, QueuePlan
 from tests.core.test_simulate import job
+from tests.core.test_workload_life import holding, reason, state
 
 FINE, COARSE = True, False
 either = pytest.mark.parametrize("on", [FINE, COARSE])
@@ -140,3 +142,14 @@ def state_of(made: Cluster) -> State:
 def shown(made: Cluster, recorder: Recorder, name: str = "unadmitted_workloads") -> dict[tuple[str, ...], float]:
     samples = recorder.unadmitted.gauges(state_of(made), lambda key: True)
     return {labels: value for family, labels, value in samples if family.name == name}
+
+
+def test_who_waits_for_checks_says_so_and_who_lost_its_quota_says_only_that() -> None:
+    waits = holding(state("a", "Pending"))
+    told = unadmitted.spelled_out(waits, 1010.0)
+    assert reason(told, "Admitted") == ("False", "UnsatisfiedAdmissionChecks")
+    assert told.conditions["Admitted"].message == "The workload has not all checks ready"
+    assert unadmitted.spelled_out(told, 1020.0) is told
+    left = transitions.unreserve(holding(state("a", "Pending"), admitted=True), "Pending", "", 1010.0)
+    assert reason(left, "Admitted") == ("False", "NoReservationUnsatisfiedChecks")
+    assert reason(unadmitted.spelled_out(left, 1010.0), "Admitted") == ("False", "NoReservation")
