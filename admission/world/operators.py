@@ -42,6 +42,8 @@ OPERATORS: Mapping[str, Operator] = {
     "SparkApplication": spark_operator,
     "Workflow": argo_operator,
 }
+# What is written of a job that others run: where the schema asks for more than they may say.
+_BEGUN = {"SparkApplication": spark_operator.begun}
 # Who runs a job that says so all the same: what it names is the usual operator.
 _USUAL = (
     "kubernetes.io/job-controller",
@@ -86,7 +88,7 @@ class Operators:
     # what a scenario or a simulation tells
 
     def leave(self, ref: Ref) -> None:
-        """Somebody else writes the status of this job from now on: it is only ended and stopped when told so."""
+        """Somebody else writes how this job goes from now on: it is only ended and stopped when told so."""
         self._left[ref] = None
 
     def finish(self, ref: Ref) -> None:
@@ -150,9 +152,11 @@ class Operators:
         manifest = self._api.peek(ref)
         if manifest is None or manifest["metadata"].get("deletionTimestamp") or _run_by_others(manifest):
             return
-        if ref in self._left:
-            return
         job = JOB_KINDS[ref.kind].read(manifest)
+        if ref in self._left:
+            if ref.kind in _BEGUN and not job.suspended and not manifest.get("status"):
+                self._write(ref, _BEGUN[ref.kind](manifest))
+            return
         if self._children:
             self._make_children(manifest, ended=job.end is not None)
         if job.end is not None:

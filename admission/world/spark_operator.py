@@ -13,13 +13,22 @@ _DRIVER_NAME = "spark.kubernetes.driver.pod.name"
 _TRACKED = 1000  # executors that the operator keeps in the status, unless told otherwise
 
 
-def running(job: Frozen, now: str) -> Object:
-    """Submitted, and all that it starts with is up."""
-    status, spec = mapping(job.get("status")), mapping(job.get("spec"))
+def begun(job: Frozen) -> Object:
+    """Submitted; no status is valid that says less."""
+    spec = mapping(job.get("spec"))
     named = text(mapping(spec.get("driver")).get("podName")) or text(mapping(spec.get("sparkConf")).get(_DRIVER_NAME))
     return {
-        "applicationState": {"state": "RUNNING", "errorMessage": None},
+        "applicationState": {"state": "SUBMITTED", "errorMessage": None},
         "driverInfo": {"podName": named or f"{job['metadata']['name']}-driver"},
+    }
+
+
+def running(job: Frozen, now: str) -> Object:
+    """Submitted, and all that it starts with is up."""
+    status = mapping(job.get("status"))
+    return {
+        **begun(job),
+        "applicationState": {"state": "RUNNING", "errorMessage": None},
         "executorState": dict.fromkeys(executors(job), "RUNNING"),
         "lastSubmissionAttemptTime": now,
         "terminationTime": None,

@@ -2,7 +2,7 @@
 
 import asyncio
 import queue
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -32,10 +32,13 @@ class NotInstalled(Exception):
 
 
 class News:
-    def __init__(self, client: Client) -> None:
+    """`jobs`: kinds of jobs besides Kubernetes' own, all of them served."""
+
+    def __init__(self, client: Client, jobs: Sequence[str]) -> None:
         self._client = client
+        self._kinds = (*KINDS, *jobs)
         self._readers: dict[str, queue.SimpleQueue[Item | Asked]] = {}
-        self._synced = {kind: asyncio.Event() for kind in KINDS}
+        self._synced = {kind: asyncio.Event() for kind in self._kinds}
 
     def read(self, token: str) -> "queue.SimpleQueue[Item | Asked]":
         """What happens to objects with this ending from now on; may be read in another thread."""
@@ -52,7 +55,7 @@ class News:
 
     async def run(self) -> None:
         """For ever. Raises NotInstalled."""
-        await together({f"news of {kind}": self._follow(kind) for kind in KINDS})
+        await together({f"news of {kind}": self._follow(kind) for kind in self._kinds})
 
     async def _follow(self, kind: str) -> None:
         async for delta in Reflector(self._client, kind).deltas():

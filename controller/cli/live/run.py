@@ -4,7 +4,7 @@ import asyncio
 import random
 import signal
 import tempfile
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -28,6 +28,7 @@ from controller.cli.live.pace import Pace
 from controller.cli.live.product import OwnProduct
 from controller.cli.live.replica import Ended
 from controller.cli.live.requests import Requests
+from controller.cli.live.served import job_kinds, note_missing
 from controller.cli.live.stage import LiveStage
 from controller.cli.live.turns import Turn, turns
 from controller.cli.live.wire import Wire
@@ -59,9 +60,12 @@ def run_live(
     run starts and ends. Raises Complaint when the cluster can't be used."""
     logs.start("ERROR")  # that a watch broke and is up again is nothing to people who run scenarios
     results = [Result(case, lacking_live(case.form, config, own=own is not None)) for case in cases]
-    playable = [result for result in results if not result.missing]
+
+    def shared(playable: Sequence[Result]) -> Sequence[Turn] | None:
+        return None if own is None else turns(playable, config, own)
+
     try:
-        asyncio.run(_run_all(playable, kubeconfig, None if own is None else turns(playable, config, own)))
+        asyncio.run(_run_all(results, kubeconfig, shared))
     except NoCredentials as error:
         raise Complaint(str(error)) from error
     except NotInstalled as missing:
@@ -75,15 +79,20 @@ def run_live(
     return results
 
 
-async def _run_all(results: Sequence[Result], kubeconfig: str | None, own: Sequence[Turn] | None) -> None:
+async def _run_all(
+    results: Sequence[Result], kubeconfig: str | None, shared: Callable[[Sequence[Result]], Sequence[Turn] | None]
+) -> None:
+    """`shared`: the turns of products of our own; None: one is there."""
     async with await Client.connect(kubeconfig) as client:
         await client.call("GET", "/version")  # an API server that is not there is told at once, not waited for
-        threads = ThreadPoolExecutor(AT_ONCE)
+        await note_missing(client, results)
+        playable = [result for result in results if not result.missing]
+        own, threads = shared(playable), ThreadPoolExecutor(AT_ONCE)
         try:
             if own is None:
-                news = News(client)
+                news = News(client, job_kinds(result.case.form for result in playable))
                 async with _watching(news):
-                    await _side_by_side(results, _Ground(client, news, threads))
+                    await _side_by_side(playable, _Ground(client, news, threads))
             elif own:
                 await _on_our_own(own, client, threads)
         finally:
@@ -105,7 +114,7 @@ async def _on_our_own(own: Sequence[Turn], client: Client, threads: ThreadPoolEx
 
 
 async def _take_turn(turn: Turn, client: Client, threads: ThreadPoolExecutor, folder: Path) -> None:
-    news = News(client)
+    news = News(client, job_kinds(result.case.form for result in (*turn.harmless, *turn.disturbing)))
     requests = Requests(news.tell)
     product = OwnProduct(client, turn.core, turn.flags, folder, requests)
     ground = _Ground(client, news, threads, product)

@@ -67,7 +67,8 @@ class LiveStage:
     ) -> None:
         self.api = LiveApi(wire, ours, self._forbid)
         self.clock = Clock(EPOCH)
-        self.operators = Operators(cast(ApiServer, ForOperators(self.api)), self.clock)
+        # What operators make for a job is left out: only the product's part in it is of interest here.
+        self.operators = Operators(cast(ApiServer, ForOperators(self.api)), self.clock, children=False)
         self.writes: list[Write] = []
         self.evictions: list[Eviction] = []
         self._wire = wire

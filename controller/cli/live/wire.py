@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from admission.api.crd import STORED
-from admission.model.kinds import KINDS, KUEUE, Kind, Ref
+from admission.model.kinds import KINDS, KUEUE, Kind, Ref, kind_of
 from admission.world.answers import Answer, HookCall
 from admission.world.objects import Frozen, kind_key
 from admission.world.server import ADMINISTRATOR, JOB_CONTROLLER
@@ -51,7 +51,7 @@ class Wire:
     def list(self, kind: str, namespace: str) -> Iterable[Frozen]:
         """All of a namespace, or of the whole cluster that belong to the case."""
         there = self._names.ref(Ref(kind, namespace, "")).namespace
-        for item in self.call("GET", KINDS[kind].path(there)).get("items") or ():
+        for item in self.call("GET", kind_of(kind).path(there)).get("items") or ():
             meta = item["metadata"]
             if self._names.mine(Ref(kind, meta.get("namespace", ""), meta["name"])):
                 yield self.in_words(item, kind)
@@ -76,7 +76,7 @@ class Wire:
         target = self._names.ref(ref)
         options = {"propagationPolicy": "Background"}
         return self._answer(
-            "DELETE", KINDS[ref.kind].path(target.namespace, target.name), options, JSON, ref.kind, user
+            "DELETE", kind_of(ref.kind).path(target.namespace, target.name), options, JSON, ref.kind, user
         )
 
     def succeed(self, pod: Mapping[str, Any]) -> None:
@@ -121,5 +121,5 @@ class Wire:
 
 def _in_version(kind: str, version: str) -> Kind:
     """Where the API server has the kind in this version of our group."""
-    found = KINDS[kind]
+    found = kind_of(kind)
     return replace(found, version=version) if found.group == KUEUE else found
