@@ -4,7 +4,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -17,8 +17,9 @@ NAMESPACE = "kueue-system"
 class Webhooks:
     """One replica; it can be killed and started again on the same port."""
 
-    def __init__(self, cluster: Cluster, log: Path) -> None:
+    def __init__(self, cluster: Cluster, log: Path, flags: Sequence[str] = ()) -> None:
         self.log = log
+        self._flags = flags
         self.port = _free_port()
         self._cluster = cluster
         self._process: subprocess.Popen[bytes] | None = None
@@ -30,7 +31,7 @@ class Webhooks:
     def start(self) -> None:
         """As the service account, which `install` must have made."""
         kubeconfig = self._cluster.kubeconfig_for(*account(self._cluster, "lockgate-webhooks"))
-        flags = [f"--kubeconfig={kubeconfig}", f"--webhook-bind=127.0.0.1:{self.port}"]
+        flags = [f"--kubeconfig={kubeconfig}", f"--webhook-bind=127.0.0.1:{self.port}", *self._flags]
         command = [sys.executable, "-m", "controller.cli", "webhooks", *flags, "--metrics-bind=0", "--health-bind=0"]
         with self.log.open("ab") as output:
             self._process = subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=output)
@@ -79,14 +80,14 @@ def lockgate(cluster: Cluster, *arguments: str) -> subprocess.CompletedProcess[s
 
 
 @contextmanager
-def webhooks(cluster: Cluster, log: Path) -> Iterator[Webhooks]:
-    """Installed, running, answering; ended with the block."""
-    running = Webhooks(cluster, log)
-    first = lockgate(cluster, "install", f"--webhook-url={running.url}")
+def webhooks(cluster: Cluster, log: Path, *flags: str) -> Iterator[Webhooks]:
+    """Installed, running, answering; ended with the block. `flags`: that `install` has, too."""
+    running = Webhooks(cluster, log, flags)
+    first = lockgate(cluster, "install", f"--webhook-url={running.url}", *flags)
     assert first.returncode == 0, first.stderr
     try:
         running.start()
-        second = lockgate(cluster, "install", f"--webhook-url={running.url}", "--wait=60s")
+        second = lockgate(cluster, "install", f"--webhook-url={running.url}", "--wait=60s", *flags)
         assert second.returncode == 0, second.stderr + log.read_text()
         yield running
     finally:
