@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from admission.api.crd import schema_of
-from admission.api.field_errors import FieldError, child, duplicate, forbidden, invalid, required
+from admission.api.field_errors import OMITTED, FieldError, child, duplicate, forbidden, invalid, required
 from admission.api.violations import violations
 from admission.model.job_kind import (
     ConditionTest,
@@ -55,12 +55,15 @@ def read_job_kind(wire: Mapping[str, Any]) -> JobKind:
 def read_rules(wire: Mapping[str, Any]) -> tuple[JobKindRules | None, list[FieldError]]:
     """What is known of jobs of the kind; None and the reasons where that cannot be used."""
     stated = {"spec": wire.get("spec")} if "spec" in wire else {}
-    errors = violations("JobKind", stated)
-    if errors:
-        return None, errors
-    reading = _Reading(mapping(wire.get("spec")))
-    rules = reading.rules()
-    errors = [*_unknown(schema_of("JobKind"), stated, ""), *reading.errors]
+    try:
+        errors = violations("JobKind", stated)
+        if errors:
+            return None, errors
+        reading = _Reading(mapping(wire.get("spec")))
+        rules = reading.rules()
+        errors = [*_unknown(schema_of("JobKind"), stated, ""), *reading.errors]
+    except RecursionError:
+        return None, [invalid("spec", OMITTED, "is nested too deeply: flatten its fields")]
     return (None, errors) if errors else (rules, [])
 
 
@@ -253,9 +256,14 @@ class _Reading(Expressions):
         if of is not None and "atLeast" not in asked and not self.is_place(of):
             self.wrong(child(path, "path"), stated["path"], "must be a path: numbers are for atLeast")
         at_least = self.expression(child(path, "atLeast"), stated.get("atLeast"))
-        values = tuple(stated["in"]) if "in" in asked else None
-        others = tuple(stated["notIn"]) if "notIn" in asked else None
+        values, others = (self._values(path, name, stated) if name in asked else None for name in ("in", "notIn"))
         return None if of is None else ValueTest(of, values, others, at_least, stated.get("exists"))
+
+    def _values(self, path: str, name: str, stated: Mapping[str, Any]) -> tuple[Any, ...]:
+        for at, value in enumerate(stated[name]):
+            if value is None or isinstance(value, list | Mapping):
+                self.wrong(f"{child(path, name)}[{at}]", value, "must be a text, a number, true or false")
+        return tuple(stated[name])
 
     def _ending(self, path: str, stated: Any) -> Ending | None:
         test = self._test(path, stated)

@@ -303,6 +303,15 @@ def test_its_condition_says_what_to_do() -> None:
     assert invalid("x").reason == "Invalid"
 
 
+@pytest.mark.parametrize("field", ["held", "released"])
+def test_one_that_is_nested_without_end_has_that_wrong(field: str) -> None:
+    deep: Any = 1
+    for _ in range(5000):
+        deep = [deep]
+    found = read_job_kind(job_kind(suspend={"path": "spec.x", field: deep}))
+    assert found.problem == "spec: Invalid value: is nested too deeply: flatten its fields"
+
+
 junk = st.recursive(
     st.none() | st.booleans() | st.integers(-3, 3) | st.sampled_from(["spec.a", "a..b", "", "True", "\ud800"]),
     lambda inner: (
@@ -313,7 +322,7 @@ junk = st.recursive(
 
 
 @given(st.sampled_from(["suspend", "podSets", "finished", "started", "kind", "stop", "queue", "other"]), junk)
-@settings(max_examples=40)
+@settings(max_examples=25)
 def test_any_json_is_read_or_has_something_wrong(field: str, value: object) -> None:
     found, errors = read_rules(job_kind(**{field: value}))
     assert (found is None) == bool(errors)
