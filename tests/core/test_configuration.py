@@ -157,6 +157,15 @@ def test_the_system_is_never_managed_by_default_whatever_our_namespace() -> None
     ]
 
 
+def test_only_listed_frameworks_are_managed_and_those_we_lack_are_told() -> None:
+    text = "integrations: {frameworks: [batch/job, pod, kubeflow.org/pytorchjob]}"
+    assert good(text).core.frameworks == ("Job", "PyTorchJob")
+    assert good("{}").core.frameworks is None
+    assert notes(text) == [
+        'integrations.frameworks[1]: "pod" is not managed by this version: what is made of it is not queued'
+    ]
+
+
 class TestV1beta1:
     def test_waiting_for_pods_and_fair_sharing_are_off_until_enabled(self) -> None:
         core = good("{waitForPodsReady: {timeout: 1m}, fairSharing: {}}", "v1beta1").core
@@ -252,7 +261,6 @@ REFUSED = [
         "integrations: {frameworks: [batch/jobs]}",
         'frameworks[0]: "batch/jobs" is not a framework: did you mean batch/job',
     ),
-    ("integrations: {frameworks: [pod]}", "this version does not manage: remove it; this version manages batch/job"),
     ("integrations: {frameworks: [batch/job, batch/job]}", 'frameworks[1]: "batch/job" is listed twice'),
     ("integrations: {externalFrameworks: [Foo]}", 'externalFrameworks[0]: "Foo" is not a kind'),
     ("metrics: {customLabels: [{name: 1}]}", "customLabels[0].name: 1 is not a string"),
