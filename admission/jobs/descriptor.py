@@ -8,8 +8,8 @@ from admission.model.effects import PodSetInfo
 from admission.model.job import Job
 
 Manifest = Mapping[str, Any]
-# How a job that runs is stopped. Suspend: one patch holds it and restores its templates. InSteps: held first, its status
-# forgotten, then restored. Delete: nothing else stops it. Never: it runs to its end.
+# How a job that runs is stopped. Suspend: one patch holds it and restores its templates. InSteps: held first, its
+# status forgotten, then restored. Delete: nothing else stops it. Never: it runs to its end.
 Stop = Literal["Suspend", "InSteps", "Delete", "Never"]
 
 

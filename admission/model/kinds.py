@@ -87,7 +87,7 @@ KINDS: dict[str, Kind] = {
     "RuntimeClass": Kind("node.k8s.io", "v1", "RuntimeClass", "runtimeclasses", False),
 }
 
-# The kinds of jobs that are built in. Those that own others come before them, so that a first list tells of owners first.
+# The kinds of jobs that are built in. Those that own others come before them: a first list tells of owners first.
 JOBS = (
     "Workflow",
     "SparkApplication",
