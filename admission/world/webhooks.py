@@ -7,7 +7,7 @@ from admission.answers import Operation, Request, answer, hooks_for
 from admission.answers.hooks import Hook
 from admission.jobs.registry import JobKinds
 from admission.model.configuration import Configuration
-from admission.model.kinds import Ref
+from admission.model.kinds import Ref, kind_of
 from admission.model.queues import LocalQueue
 from admission.world.answers import Calls, HookCall, denied
 from admission.world.objects import Frozen, Object
@@ -51,7 +51,7 @@ class Webhooks:
         self, ref: Ref, old: Frozen | None, new: Object, subresource: str | None, user: str, calls: Calls
     ) -> Object:
         """`new` after every mutating webhook that this write concerns."""
-        for hook in _concerned(ref, old, new, subresource):
+        for hook in self._concerned(ref, old, subresource):
             if hook.verb == "mutate":
                 call = self._ask(hook, ref, old, new, subresource, user, calls)
                 if call.patch:
@@ -62,9 +62,16 @@ class Webhooks:
         self, ref: Ref, old: Frozen | None, new: Frozen, subresource: str | None, user: str, calls: Calls
     ) -> None:
         """Ask every validating webhook that this write concerns."""
-        for hook in _concerned(ref, old, new, subresource):
+        for hook in self._concerned(ref, old, subresource):
             if hook.verb == "validate":
                 self._ask(hook, ref, old, new, subresource, user, calls)
+
+    def _concerned(self, ref: Ref, old: Frozen | None, subresource: str | None) -> tuple[Hook, ...]:
+        if "." in ref.kind:  # the API server asks about what is described, and about nothing else that it may hold
+            kind = kind_of(ref.kind)
+            if self.view.job_kinds.named(kind.group, kind.kind) is None:
+                return ()
+        return hooks_for(ref.kind, _operation(old), subresource or "")
 
     def _ask(
         self,
@@ -87,7 +94,3 @@ class Webhooks:
 
 def _operation(old: Frozen | None) -> Operation:
     return "CREATE" if old is None else "UPDATE"
-
-
-def _concerned(ref: Ref, old: Frozen | None, new: Frozen, subresource: str | None) -> tuple[Hook, ...]:
-    return hooks_for(ref.kind, _operation(old), subresource or "")

@@ -10,9 +10,12 @@ from typing import Any
 import pytest
 import yaml
 
+from admission.world.scenario.case import read_case
+from controller.cli.live.served import job_kinds
 from hack.cluster import Cluster
 from hack.cluster.ports import Port
 from hack.cluster.wait import until
+from hack.job_crds import install_job_crds
 from tests.live.controllers import controller
 from tests.live.webhook_process import ROOT, lockgate, webhooks
 
@@ -26,13 +29,14 @@ pytestmark = pytest.mark.timeout(1800)  # the first run on a machine builds Kube
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     logs = tmp_path_factory.mktemp("product")
-    with (
-        Cluster.start(nodes=4) as running,
-        webhooks(running, logs / "webhooks"),
-        controller(running, logs / "controller") as leader,
-    ):
-        leader.is_soon("leading")
-        yield running
+    with Cluster.start(nodes=4) as running:
+        install_job_crds(running, job_kinds(read_case(file.read_text()).form for file in FILES))
+        with (
+            webhooks(running, logs / "webhooks"),
+            controller(running, logs / "controller") as leader,
+        ):
+            leader.is_soon("leading")
+            yield running
 
 
 def lockgate_test(cluster: Cluster, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -14,19 +14,22 @@ import pytest
 from admission.model.times import micro_stamp
 from admission.world.scenario.case import read_case
 from controller.cli.live.needs import lacking_live
+from controller.cli.live.served import job_kinds
 from controller.kit.clock import SYSTEM
 from hack.cluster import Cluster
 from hack.cluster.wait import until
+from hack.job_crds import install_job_crds
 from tests.live.webhook_process import NAMESPACE, ROOT, lockgate
 
 FOLDER = ROOT / "tests" / "scenarios"
 FAILOVER = FOLDER / "065-failover-with-stale-follower.yaml"
 STORM = FOLDER / "066-conflict-storm-and-cert-rotation.yaml"
-# Those that need it, but for one with a test of its own; the others are played on an installed product.
+LATE_PODS = FOLDER / "058-spark-executors-not-ready-and-dynamic.yaml"
+# Those that need it, but for some with tests of their own; the others are played on an installed product.
 FILES = [
     file
     for file in sorted(FOLDER.glob("*.yaml"))
-    if file != FAILOVER and lacking_live(read_case(file.read_text()).form)
+    if file not in (FAILOVER, LATE_PODS) and lacking_live(read_case(file.read_text()).form)
 ]
 SECONDS = 900  # for all of them, with a product for each configuration; four minutes on two busy cores
 LEASES = f"/apis/coordination.k8s.io/v1/namespaces/{NAMESPACE}/leases"
@@ -39,6 +42,7 @@ pytestmark = pytest.mark.timeout(1800)  # the first run on a machine builds Kube
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Cluster]:
     with Cluster.start(nodes=4) as running:
+        install_job_crds(running, job_kinds(read_case(file.read_text()).form for file in (*FILES, LATE_PODS)))
         yield running
 
 
@@ -82,6 +86,23 @@ def test_two_leaders_are_killed_and_two_others_follow(cluster: Cluster) -> None:
     found = played(own_product(cluster, FAILOVER))[FAILOVER.stem]
     assert found["outcome"] == "passed", json.dumps(found, indent=1)
     assert cluster.api().get(f"{LEASES}/{LEASE}")["spec"]["leaseTransitions"] - taken == 2
+
+
+@pytest.mark.long
+def test_pods_that_are_late_are_waited_for_in_real_time(cluster: Cluster) -> None:
+    found = played(own_product(cluster, LATE_PODS))[LATE_PODS.stem]
+    assert found["outcome"] == "passed", json.dumps(found, indent=1)
+
+
+def test_a_kind_that_the_cluster_does_not_serve_is_named(cluster: Cluster, tmp_path: Path) -> None:
+    """Only the case that needs it is left out."""
+    file = tmp_path / "another.yaml"
+    torch = "062-tfjob-odd-replicas-and-ttl.yaml"
+    text = (FOLDER / torch).read_text().replace("TFJob", "XGBoostJob").replace("tfReplicaSpecs", "xgbReplicaSpecs")
+    file.write_text(text)
+    found = played(own_product(cluster, file))["another"]
+    assert found["outcome"] == "unsupported"
+    assert found["missing"] == ["CRD xgboostjobs.kubeflow.org: install it on the cluster"]
 
 
 def test_its_writes_are_counted(cluster: Cluster, tmp_path: Path) -> None:

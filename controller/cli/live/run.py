@@ -65,7 +65,7 @@ def run_live(
         return None if own is None else turns(playable, config, own)
 
     try:
-        asyncio.run(_run_all(results, kubeconfig, shared))
+        asyncio.run(_run_all(results, kubeconfig, config, shared))
     except NoCredentials as error:
         raise Complaint(str(error)) from error
     except NotInstalled as missing:
@@ -80,9 +80,12 @@ def run_live(
 
 
 async def _run_all(
-    results: Sequence[Result], kubeconfig: str | None, shared: Callable[[Sequence[Result]], Sequence[Turn] | None]
+    results: Sequence[Result],
+    kubeconfig: str | None,
+    config: Configuration,
+    shared: Callable[[Sequence[Result]], Sequence[Turn] | None],
 ) -> None:
-    """`shared`: the turns of products of our own; None: one is there."""
+    """`shared`: the turns of products of our own; None: one is there, and runs with `config`."""
     async with await Client.connect(kubeconfig) as client:
         await client.call("GET", "/version")  # an API server that is not there is told at once, not waited for
         await note_missing(client, results)
@@ -92,7 +95,7 @@ async def _run_all(
             if own is None:
                 news = News(client, job_kinds(result.case.form for result in playable))
                 async with _watching(news):
-                    await _side_by_side(playable, _Ground(client, news, threads))
+                    await _side_by_side(playable, _Ground(client, news, threads, config))
             elif own:
                 await _on_our_own(own, client, threads)
         finally:
@@ -117,7 +120,7 @@ async def _take_turn(turn: Turn, client: Client, threads: ThreadPoolExecutor, fo
     news = News(client, job_kinds(result.case.form for result in (*turn.harmless, *turn.disturbing)))
     requests = Requests(news.tell)
     product = OwnProduct(client, turn.core, turn.flags, folder, requests)
-    ground = _Ground(client, news, threads, product)
+    ground = _Ground(client, news, threads, turn.core, product)
     try:
         await product.start()
         async with _watching(news, requests):
@@ -153,6 +156,7 @@ class _Ground:
     client: Client
     news: News
     threads: ThreadPoolExecutor
+    core: Configuration  # of the product
     product: OwnProduct | None = None
 
 
@@ -173,6 +177,7 @@ def _run_one(result: Result, ground: _Ground, loop: asyncio.AbstractEventLoop) -
         ground.news.read(token),
         ours=_ours(form),
         watches=_watches(form),
+        waits=ground.core.wait_for_pods_ready,
         product=ground.product,
     )
     try:

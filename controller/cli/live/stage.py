@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from typing import Any, NamedTuple, cast
 
+from admission.model.configuration import WaitForPodsReady
 from admission.model.kinds import Ref
 from admission.model.names import EVICTED
 from admission.reconcile.requests import Request
@@ -48,7 +49,8 @@ class Eviction(NamedTuple):
 
 
 class LiveStage:
-    """`watches`: seconds of the world for which a moment of the scenario is watched before it comes.
+    """`watches`: seconds of the world for which a moment of the scenario is watched before it comes. `waits`: of the
+    product, for pods to be ready.
 
     Without a `product` of our own the one on the cluster is somebody else's to disturb, and of its requests only those
     are seen that changed something.
@@ -63,6 +65,7 @@ class LiveStage:
         *,
         ours: frozenset[Ref],
         watches: Mapping[float, float],
+        waits: WaitForPodsReady | None,
         product: OwnProduct | None = None,
     ) -> None:
         self.api = LiveApi(wire, ours, self._forbid)
@@ -76,7 +79,7 @@ class LiveStage:
         self._pace = pace
         self._news = news
         self._watches = watches
-        self._timers = Timers()
+        self._timers = Timers(waits)
         self._fence = Fence(wire, names)
         self._product = product
         self._dies_after: int | None = None  # writes of the leader

@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass, field
 
+from admission.model.configuration import WaitForPodsReady
 from admission.model.kinds import Ref
-from admission.model.names import ADMITTED
+from admission.model.names import ADMITTED, EVICTED, PODS_READY
 from admission.model.times import seconds
 from admission.world.objects import Frozen, condition, holds
 
@@ -21,8 +22,9 @@ class Due:
 
 @dataclass
 class Timers:
-    """Told of every Workload that changes, in the scenario's words."""
+    """Told of every Workload that changes, in the scenario's words. `waits`: for pods to be ready."""
 
+    waits: WaitForPodsReady | None
     _due: dict[tuple[Ref, str], Due] = field(default_factory=dict)
     _pending: dict[Ref, None] = field(default_factory=dict)
     _stirred: Due | None = None
@@ -46,6 +48,18 @@ class Timers:
             ran = status.get("accumulatedPastExecutionTimeSeconds") or 0
             since = (condition(workload, ADMITTED) or {}).get("lastTransitionTime")
             self._at(ref, "longest", since, longest - ran, moment, real)
+        if self.waits is not None and holds(workload, ADMITTED) and not holds(workload, EVICTED):
+            self._late_pods(ref, workload, self.waits, moment, real)
+
+    def _late_pods(self, ref: Ref, workload: Frozen, waits: WaitForPodsReady, moment: float, real: float) -> None:
+        ready = condition(workload, PODS_READY) or {}
+        if ready.get("status") == "True":
+            return
+        if ready.get("reason") != "WaitForRecovery":
+            since = (condition(workload, ADMITTED) or {}).get("lastTransitionTime")
+            self._at(ref, "pods", since, waits.timeout, moment, real)
+        elif waits.recovery_timeout is not None:
+            self._at(ref, "pods", ready.get("lastTransitionTime"), waits.recovery_timeout, moment, real)
 
     def _at(self, ref: Ref, what: str, since: str | None, after: float, moment: float, real: float) -> None:
         if since is not None:
