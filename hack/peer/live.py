@@ -43,7 +43,8 @@ BEATS = 1  # of the pulse, from start to end
 # Seconds of calm while somebody waits: Lockgate says why after five; later to whom it has said nothing yet, for it says
 # so to ten a second.
 WAITING, UNTOLD = 6.5, 15.0
-RESTLESS_BEATS = 12  # who has not come to rest meanwhile never will
+RESTLESS_BEATS = 12  # who has not come to rest meanwhile never will,
+RESTLESS_SECONDS = 60.0  # nor in this time, where it is long until everybody is told
 
 
 class LiveStage:
@@ -79,9 +80,10 @@ class LiveStage:
         return stamp(time.time())
 
     async def rest(self) -> bool:
-        began = self._pulse.beats
+        began, since = self._pulse.beats, time.monotonic()
+        least = RESTLESS_SECONDS if self._settling else 0.0
         self._changes.clear()
-        while self._pulse.beats - began < RESTLESS_BEATS:
+        while self._pulse.beats - began < RESTLESS_BEATS or time.monotonic() - since < least:
             calm = time.monotonic() - self._changed
             enough = self._enough() if self._settling else CALM
             if calm >= enough and self._pulse.beats_since(self._changed) >= BEATS:
