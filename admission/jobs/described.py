@@ -145,8 +145,7 @@ def _template(one: _Found) -> Mapping[str, Any] | None:
 
 def _requesting(template: Mapping[str, Any], one: _Found) -> dict[str, Any]:
     """The template with what its pods request by other fields of the kind."""
-    stated = {resource: _quantity(value, one.scope) for resource, value in one.rule.requests.items()}
-    asked = {resource: amount for resource, amount in stated.items() if amount is not None}
+    asked = _asked(one)
     spec = mapping(template.get("spec"))
     containers: list[Mapping[str, Any]] = entries(spec.get("containers"))
     wanted = one.rule.container or (text(containers[0].get("name")) if containers else "main")
@@ -154,6 +153,12 @@ def _requesting(template: Mapping[str, Any], one: _Found) -> dict[str, Any]:
         containers = [*containers, {"name": wanted}]
     made = [_with_requests(each, asked) if each.get("name") == wanted else each for each in containers]
     return {**template, "spec": {**spec, "containers": made}}
+
+
+def _asked(one: _Found) -> dict[str, object]:
+    """What the job says by resource, of what its pods request outside of their template."""
+    stated = {resource: _quantity(value, one.scope) for resource, value in one.rule.requests.items()}
+    return {resource: amount for resource, amount in stated.items() if amount is not None}
 
 
 def _with_requests(container: Mapping[str, Any], asked: Mapping[str, object]) -> dict[str, Any]:
@@ -183,6 +188,9 @@ def _wrong(one: _Found, group: PodGroup, taken: bool) -> str:
     if _template(one) is None or (not rule.requests and not is_mapping(group.template.get("spec"))):
         where = shown(group.at)
         return str(required(where if rule.bare else child(where, "spec"), f"pods of {group.name} have no template"))
+    if rule.template is None and not _asked(one):  # it would take no quota at all
+        (place, *_) = [value.place for value in rule.requests.values() if isinstance(value, Stated)]
+        return str(required(shown(scope.path(place)), f"pods of {group.name} must request something"))
     return ""
 
 

@@ -188,6 +188,15 @@ def test_a_pipeline_run_is_held_by_a_word_and_asks_for_what_its_annotations_say(
     assert not RUN.read(pipeline_run(status={}) | {"spec": {"status": "Cancelled"}}).suspended
 
 
+def test_a_pipeline_run_that_says_nothing_of_what_it_needs_is_told_so() -> None:
+    silent = pipeline_run()
+    silent["metadata"]["annotations"] = {"ci.example.com/memory": "1Gi"}
+    assert RUN.read(silent).problem == ""
+    silent["metadata"]["annotations"] = {}
+    problem = "metadata.annotations.ci.example.com/cpu: Required value: pods of tasks must request something"
+    assert RUN.read(silent).problem == problem
+
+
 def test_a_pipeline_run_starts_without_a_change_of_anything_else() -> None:
     mark = {"kueue.x-k8s.io/workload": "w"}
     assert RUN.start(pipeline_run(), [info("tasks")]) == {
