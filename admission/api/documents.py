@@ -32,7 +32,7 @@ def view(document: Document, shape: type[_View]) -> _View:
         if isinstance(document, (bytes, msgspec.Raw)):
             return msgspec.json.decode(document, type=shape)
         return msgspec.convert(document, type=shape)
-    except (msgspec.ValidationError, msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.ValidationError, msgspec.DecodeError, UnicodeError) as error:
         raise Unreadable(_as_field_error(str(error))) from error
     except RecursionError as error:
         raise Unreadable(invalid("", "", "the document is nested too deeply")) from error

@@ -136,8 +136,15 @@ def test_what_is_missing_on_the_way_to_the_hold_is_made(spec: Any) -> None:
     assert patched(made, asked("TFJob", Cluster(), made).patch)["spec"] == {"runPolicy": {"suspend": True}}
 
 
+@pytest.mark.parametrize("verb", ["mutate", "validate"])
+def test_half_a_character_is_refused_and_not_choked_on(verb: str) -> None:
+    for kind in ("Job", "TFJob"):
+        said = asked(kind, Cluster(), any_job(kind) | {"metadata": "\ud800"}, verb=verb)
+        assert (said.allowed, said.code) == (False, 400)
+
+
 @every_kind
-@settings(max_examples=3)
+@settings(max_examples=2)
 @given(data=st.data())
 def test_stamping_changes_nothing_but_the_hold_and_changes_it_once(kind: str, data: st.DataObject) -> None:
     _stamped_once(kind, data)
@@ -151,7 +158,7 @@ def test_stamping_never_changes_anything_but_the_hold(kind: str, data: st.DataOb
     _stamped_once(kind, data)
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(data=st.data())
 def test_no_garbage_makes_a_webhook_fail(data: st.DataObject) -> None:
     _garbage_is_answered(data)
