@@ -7,7 +7,7 @@ from admission.jobs import JOB_KINDS
 from admission.world.scenario.file_form import ScenarioFile
 from admission.world.scenario.naming import group_of
 
-_CORE_GROUPS = ("", "batch", "kueue.x-k8s.io", "scheduling.k8s.io", "node.k8s.io")
+_CORE_GROUPS = ("", "batch", "kueue.x-k8s.io", "scheduling.k8s.io", "node.k8s.io", "lockgate.dev")
 _GROUP_NEEDS = {
     "leaderworkerset.x-k8s.io": "leaderworkerset",
     "batch.volcano.sh": "volcano-job",
@@ -68,7 +68,7 @@ def _supported(need: str, form: ScenarioFile) -> bool:
     if area != "jobs":
         return need in _SUPPORTED
     described = ((one.get("spec") or {}).get("kind") for one in form.objects if one["kind"] == "JobKind")
-    return kind in JOB_KINDS or kind == "JobKind" or any(str(name).partition(".")[0] == kind for name in described)
+    return kind in JOB_KINDS or any(str(name).partition(".")[0] == kind for name in described)
 
 
 def _in_manifest(manifest: Mapping[str, Any]) -> Iterator[str]:
