@@ -59,7 +59,7 @@ class Decisions:
         if workload is None or queue is None:
             return
         checked = checks.in_step(workload, queue, decision.admission, now)
-        if self._objects.configuration.wait_for_pods_ready is not None and workload.owner is not None:
+        if self._objects.configuration.wait_for_pods_ready is not None and self._objects.is_of_a_job(workload):
             checked = transitions.not_started(checked, now)
         after = transitions.reserve(checked, decision.admission, now, admit=checks.passed(checked))
         lane = queue.name if queue.strict_fifo else ""
@@ -122,7 +122,7 @@ class Decisions:
             after = after.but(resource_requests=asked)
         if after is workload:
             return False
-        if self._objects.configuration.wait_for_pods_ready is not None and workload.owner is not None:
+        if self._objects.configuration.wait_for_pods_ready is not None and self._objects.is_of_a_job(workload):
             after = transitions.not_started(after, now)
         self._flights.tell(EmitEvent(workload.ref, workload.uid, "Warning", reason, message))
         return self._workloads.wish(key, after, rank=REPORT)

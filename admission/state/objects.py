@@ -100,12 +100,20 @@ class Objects:
     def serving(self, kind: str) -> Serving | None:
         return self.servings.get(kind)
 
-    def unheard_of(self, owner: Ref, uid: str) -> Ref | None:
-        if uid in self._no_jobs or uid in self._departed or ("." not in owner.kind and owner.kind not in KINDS):
+    def is_of_a_job(self, workload: Workload) -> bool:
+        """Its owner is of a kind of jobs that is managed here, whose pods we know of."""
+        return workload.owner is not None and self.as_job(workload.owner) is not None
+
+    def as_job(self, owner: Ref) -> Ref | None:
+        """The owner as we call it, in whatever version the reference speaks of its kind; None: it is no job."""
+        if "." not in owner.kind and owner.kind not in KINDS:
             return None
         served = kind_of(owner.kind)
         kind = self.job_kinds.named(served.group, served.kind)
         return owner._replace(kind=kind) if kind is not None else None
+
+    def unheard_of(self, owner: Ref, uid: str) -> Ref | None:
+        return None if uid in self._no_jobs or uid in self._departed else self.as_job(owner)
 
     def workload(self, ref: Ref) -> Workload | None:
         slot = self.workloads.get(WorkloadKey(f"{ref.namespace}/{ref.name}"))

@@ -22,11 +22,12 @@ class Sought:
     def job_of(self, workload: Ref) -> None:
         """Look for the job of this Workload, if it is still unknown."""
         found = self._objects.workload(workload)
-        if found is None or found.owner is None or found.owner.kind not in self._objects.job_kinds:
+        if found is None or found.owner is None or self._objects.job_of(found.owner_uid) is not None:
             return
-        if self._objects.job_of(found.owner_uid) is None:
-            self._workloads.setdefault(found.owner, {})[workload] = None
-            self._flights.reads[found.owner] = None
+        owner = self._objects.as_job(found.owner)
+        if owner is not None:
+            self._workloads.setdefault(owner, {})[workload] = None
+            self._flights.reads[owner] = None
 
     def owner_of(self, job: Ref, owner: Ref) -> None:
         """Look for this owner of the job. `owner.kind` is a kind of jobs."""
@@ -37,7 +38,7 @@ class Sought:
         """A read says which object, if any (""), has that name now."""
         for workload in self._workloads.pop(ref, ()):
             found = self._objects.workload(workload)
-            if found is not None and found.owner == ref and found.owner_uid != uid:
+            if found is not None and found.owner_uid != uid:
                 self._objects.depart(found.owner_uid)
                 self._look_at(workload)
         for job in self._jobs.pop(ref, ()):
