@@ -131,6 +131,14 @@ def kind_of(name: str) -> Kind:
     return KINDS[name] if name in KINDS else _spelled_out(name)
 
 
+def maybe_kind(name: str) -> Kind | None:
+    """The same for a name that others chose: None for one that says too little."""
+    try:
+        return kind_of(name)
+    except KeyError:
+        return None
+
+
 def plural_of(kind: str) -> str:
     """As Kubernetes guesses it, and nearly every kind has it: `Sweep` -> `sweeps`."""
     lowered = kind.lower()

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-from admission.model.kinds import KINDS, Kind, kind_of
+from admission.model.kinds import Kind, maybe_kind
 from admission.model.names import WorkloadKey
 from admission.model.times import stamp
 from admission.model.workload import Workload
@@ -62,8 +62,7 @@ def _entry(workload: Workload, position: int, own: int) -> dict[str, Any]:
         "creationTimestamp": stamp(workload.created),
     }
     if workload.owner is not None:
-        known = "." in workload.owner.kind or workload.owner.kind in KINDS
-        kind = kind_of(workload.owner.kind) if known else Kind("", "v1", workload.owner.kind, "", True)
+        kind = maybe_kind(workload.owner.kind) or Kind("", "v1", workload.owner.kind, "", True)
         reference = {"apiVersion": kind.api_version, "kind": kind.kind, "name": workload.owner.name}
         metadata["ownerReferences"] = [{**reference, "uid": workload.owner_uid}]
     return {

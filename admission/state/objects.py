@@ -6,7 +6,7 @@ from admission.jobs import JobKinds
 from admission.model.configuration import Configuration
 from admission.model.job import Job
 from admission.model.job_kind import JobKind
-from admission.model.kinds import KINDS, Ref, kind_of
+from admission.model.kinds import Ref, maybe_kind
 from admission.model.names import WorkloadKey
 from admission.model.queues import (
     AdmissionCheck,
@@ -106,10 +106,8 @@ class Objects:
 
     def as_job(self, owner: Ref) -> Ref | None:
         """The owner as we call it, in whatever version the reference speaks of its kind; None: it is no job."""
-        if "." not in owner.kind and owner.kind not in KINDS:
-            return None
-        served = kind_of(owner.kind)
-        kind = self.job_kinds.named(served.group, served.kind)
+        served = maybe_kind(owner.kind)
+        kind = self.job_kinds.named(served.group, served.kind) if served is not None else None
         return owner._replace(kind=kind) if kind is not None else None
 
     def unheard_of(self, owner: Ref, uid: str) -> Ref | None:

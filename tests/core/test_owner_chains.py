@@ -409,3 +409,14 @@ def test_ten_hops_are_still_a_chain() -> None:
     plan = desk.plan()
     assert made(plan) == ["a"]
     assert not [one for one in plan.effects if isinstance(one.effect, EmitEvent) and one.effect.type == "Warning"]
+
+
+@pytest.mark.parametrize("kind", ["A.b", ".", "Job.", "RayJob.v1", "\u2603"])
+def test_an_owner_of_a_kind_that_cannot_be_manages_nothing(kind: str) -> None:
+    world = lab()
+    create(world, batch_job("alone", queue="q", ownerReferences=[odd_owner(kind)]))
+    assert reserved(world) == "1"
+
+
+def odd_owner(kind: str) -> Object:
+    return {"apiVersion": "example.com/v1", "kind": kind, "name": "a", "uid": "u", "controller": True}
