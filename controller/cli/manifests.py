@@ -112,7 +112,8 @@ def load(paths: Iterable[FilePath]) -> Bundle:
     bundle.manifests = list(_distinct(bundle.manifests, bundle.notes, problems))
     if problems:
         raise BadManifests(problems)
-    bundle.notes += _skipped(one for one in others if not any(one is each for each in described))
+    taken = {id(one) for one in described}
+    bundle.notes += _skipped(one for one in others if id(one) not in taken)
     return bundle
 
 

@@ -39,7 +39,8 @@ def prepared(
     arriving = [one for one in bundle.manifests if one.arrives]
     parts = list(_parts(arriving, settings.core.manage_jobs_without_queue_name))
     notes += [f"skipped {one}, which {whose} makes ({one.file})" for one, whose in parts]
-    arriving = [one for one in arriving if not any(one is part for part, _ in parts)]
+    left_out = {id(one) for one, _ in parts}
+    arriving = [one for one in arriving if id(one) not in left_out]
     if not bundle.manifests and not rows:
         raise Complaint("there is nothing to play in what was named; add queues, Jobs, Workloads or traces")
     for one in objects:

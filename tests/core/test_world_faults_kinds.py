@@ -25,17 +25,17 @@ def day(faults: Faults, events: int, configuration: Configuration = DEFAULTS) ->
 
 
 def test_in_fair_weather_everybody_ends_and_nothing_is_charged_twice() -> None:
-    played = day(calm(3), 50)
+    played = day(calm(3), 40)
     assert played.complaints == []
     assert played.quota_law.admitted > 12
-    assert played.start_law.started > 15
+    assert played.start_law.started > 12
 
 
 def test_in_a_storm_everybody_ends_and_nothing_is_charged_twice() -> None:
-    played = day(Faults(5), 50)
+    played = day(Faults(5), 40)
     assert played.complaints == []
     assert played.quota_law.admitted > 10
-    assert played.start_law.started > 15
+    assert played.start_law.started > 12
 
 
 @pytest.mark.long
