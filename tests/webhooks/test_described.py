@@ -144,6 +144,16 @@ async def test_job_kinds_are_followed() -> None:
         await asyncio.gather(watching, return_exceptions=True)
 
 
+async def test_a_cluster_without_job_kinds_has_none() -> None:
+    async with ApiServer().running() as server, Client(server.url) as client:
+        view = ClusterView(client, DEFAULTS, StillClock())
+        watching = asyncio.create_task(together(view.watches()))
+        await view.described.wait()
+        assert list(view.job_kinds) == list(JobKinds())
+        watching.cancel()
+        await asyncio.gather(watching, return_exceptions=True)
+
+
 async def test_reviews_of_a_described_kind_are_answered_while_it_is_described() -> None:
     view = StandingView()
     view.job_kinds = JobKinds()

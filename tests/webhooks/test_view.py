@@ -65,6 +65,18 @@ async def test_an_owner_is_fetched_once_and_remembered_for_its_other_children() 
         assert _reads(server) == 2
 
 
+async def test_owners_of_every_kind_are_fetched_where_their_kind_is_kept() -> None:
+    async with ApiServer().running() as server, Client(server.url) as client:
+        path = "/apis/ray.io/v1/namespaces/lab/rayjobs/parent"
+        owner = await server.put(path, uid="1")
+        owner["metadata"]["labels"] = QUEUE
+        view = ClusterView(client, DEFAULTS, StillClock())
+        child = _child("parent", "1")
+        child["metadata"]["ownerReferences"][0] |= {"apiVersion": "ray.io/v1alpha1", "kind": "RayJob"}
+        assert not await _held(view, child)
+        assert server.requests == [f"GET {path}"]
+
+
 async def test_an_owner_that_does_not_exist_manages_nothing_and_is_not_asked_for_again() -> None:
     async with ApiServer().running() as server, Client(server.url) as client:
         view = ClusterView(client, DEFAULTS, StillClock())
