@@ -39,14 +39,15 @@ class OwnerUnknown(Exception):
 class ClusterView:
     """`admission.answers.View` on a live cluster. `watches` must run; `synced` tells when it is complete.
 
-    It is complete without the described kinds, which a cluster may know nothing of: `described` tells when all of them
-    are known, and after somebody cleared it, when they have changed since.
+    A cluster that knows nothing of JobKinds, or does not let us see them, has none: nobody waits for that to change.
+    `described` tells when all of them are known, and after somebody cleared it, when they have changed since.
     """
 
     def __init__(self, client: Client, configuration: Configuration, clock: Clock = SYSTEM) -> None:
         self.configuration = configuration
         self.job_kinds = JobKinds(configuration.frameworks)
         self.synced, self.described = asyncio.Event(), asyncio.Event()
+        self._kinds_listed = False
         self._client = client
         self._clock = clock
         self._queues: Store[LocalQueue] = Store()
@@ -104,12 +105,10 @@ class ClusterView:
                     store.drop(ref, version)
                 case Synced() | Missing():
                     store.synced = True
-                    if self._queues.synced and self._namespaces.synced:
-                        self.synced.set()
+                    self._note_synced()
 
     async def _watch_job_kinds(self) -> None:
-        listed = False
-        async for delta in Reflector(self._client, "JobKind", clock=self._clock).deltas():
+        async for delta in Reflector(self._client, "JobKind", optional=True, clock=self._clock).deltas():
             match delta:
                 case Changed(ref, manifest, _):
                     found = read_job_kind(manifest)
@@ -120,6 +119,11 @@ class ClusterView:
                 case Gone(ref, _):
                     self.job_kinds.forget(ref.name)
                 case Synced() | Missing():
-                    listed = True
-            if listed:
+                    self._kinds_listed = True
+                    self._note_synced()
+            if self._kinds_listed:
                 self.described.set()
+
+    def _note_synced(self) -> None:
+        if self._queues.synced and self._namespaces.synced and self._kinds_listed:
+            self.synced.set()
