@@ -255,6 +255,66 @@ def test_dynamic_allocation_and_client_mode_are_refused_in_kueues_words() -> Non
     assert check_spark_application(application(dynamicAllocation={"enabled": False})) == []
 
 
+PYTHON = "local:///a.py"
+GPUS = {f"spark.executor.resource.gpu.{name}": value for name, value in (("amount", "2"), ("vendor", "nvidia.com"))}
+BESIDE_THE_HEAP = {"spark.memory.offHeap.enabled": "true", "spark.memory.offHeap.size": "3g"}
+ALL_8G: Object = {
+    "driver": {"memory": "8g"},
+    "executor": {"cores": None, "memory": "8g"},
+    "memoryOverheadFactor": "0.29",
+}
+MESH = {"name": "mesh", "image": "x", "resources": {"requests": {"cpu": "250m"}}}
+NINE = {"name": "spark-kubernetes-driver", "resources": {"requests": {"cpu": "9"}}}
+
+
+@pytest.mark.parametrize(
+    ("spec", "driver", "executor"),
+    [
+        ({}, (1000, 1408), (2000, 2432)),
+        ({"executor": {"memory": "8g"}, "mainApplicationFile": PYTHON}, (1000, 1433), (2000, 11468)),
+        (
+            {
+                "driver": {
+                    "cores": 2,
+                    "coreRequest": "1500m",
+                    "coreLimit": "4",
+                    "memory": "1500m",
+                    "memoryOverhead": "1g",
+                }
+            },
+            (1500, 2524),
+            (2000, 2432),
+        ),
+        (
+            {**ALL_8G, "sparkConf": {"spark.driver.memoryOverheadFactor": "0.75"}, "mainApplicationFile": PYTHON},
+            (1000, 14336),
+            (1000, 10567),
+        ),
+        ({**ALL_8G, "sparkConf": {"spark.kubernetes.memoryOverheadFactor": "0.5"}}, (1000, 12288), (1000, 12288)),
+        (
+            {
+                "driver": {"cores": None, "template": {"spec": {"containers": [MESH, NINE]}}},
+                "executor": {"cores": None},
+                "sparkConf": {
+                    "spark.driver.cores": "3",
+                    "spark.executor.pyspark.memory": "1g",
+                    **BESIDE_THE_HEAP,
+                    **GPUS,
+                },
+                "mainApplicationFile": PYTHON,
+            },
+            (3250, 1433),
+            (1000, 6963),
+        ),
+    ],
+)
+def test_spark_3_5_3_itself_asks_for_as_much(spec: Object, driver: tuple[int, int], executor: tuple[int, int]) -> None:
+    """What its spark-submit, and a driver, were seen to make on a real API server."""
+    found = application(**spec)
+    for (cpu, mib), pod_set in zip((driver, executor), pods(found), strict=True):
+        assert (pod_set.requests["cpu"], pod_set.requests["memory"]) == (cpu, mib * MIB)
+
+
 # start and stop
 
 
