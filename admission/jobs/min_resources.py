@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 import yaml
@@ -39,7 +40,7 @@ def _read(path: str, stated: object) -> dict[str, int]:
     found = {}
     for name, quantity in sorted(listed.items()):
         if isinstance(quantity, bool) or not isinstance(quantity, str | int | float):
-            raise BadResources(invalid(key(path, name), OMITTED, _EXAMPLE))  # YAML can repeat itself without end
+            raise BadResources(invalid(key(path, name), OMITTED, _EXAMPLE))
         try:
             found[name] = amount(name, quantity)
         except BadQuantity as error:
@@ -49,8 +50,10 @@ def _read(path: str, stated: object) -> dict[str, int]:
     return found
 
 
+@lru_cache(1024)
 def _loaded(stated: str) -> object:
-    if len(stated) > _LONGEST:
+    # YAML's references can make much of little, and no list of resources needs them.
+    if len(stated) > _LONGEST or "&" in stated or "*" in stated:
         return None
     try:
         return json.loads(stated)
