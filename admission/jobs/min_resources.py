@@ -52,7 +52,7 @@ def _read(path: str, stated: object) -> dict[str, int]:
 
 @lru_cache(1024)
 def _loaded(stated: str) -> object:
-    # YAML's references can make much of little, and no list of resources needs them.
+    # With references YAML can hold itself; no list of resources needs them.
     if len(stated) > _LONGEST or "&" in stated or "*" in stated:
         return None
     try:

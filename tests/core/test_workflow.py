@@ -265,11 +265,6 @@ def test_a_stated_need_that_cannot_be_read_is_refused_with_an_example(stated: st
     assert workflow.read(manifest).problem == str(error)
 
 
-def test_a_stated_need_cannot_be_a_bomb() -> None:
-    levels = "".join(f"a{at + 1}: &a{at + 1} {{<<: [*a{at}, *a{at}]}}\n" for at in range(60))
-    assert len(check_workflow(wf(notes={MIN_RESOURCES: "a0: &a0 {cpu: 1}\n" + levels}))) == 1
-
-
 def test_what_is_left_out_is_noted_on_the_pod_set() -> None:
     odd = pod("main", "{{inputs.parameters.cpu}}", podSpecPatch='{"containers":[]}')
     (main,) = workflow.pod_sets(wf(odd))
