@@ -133,10 +133,10 @@ def _spark_application() -> Sample:
         "mainApplicationFile": "local:///opt/etl.py",
         "sparkConf": {"spark.eventLog.enabled": "false"},
         "driver": {**role, "serviceAccount": "spark"},
-        "executor": {**role, "instances": 3},
+        "executor": {**role, "instances": 2},
     }
     manifest = _manifest("sparkoperator.k8s.io/v1beta2", "SparkApplication", spec)
-    roles = (("driver", 1), ("executor", 3))
+    roles = (("driver", 1), ("executor", 2))
     return Sample("SparkApplication", manifest, tuple(Pods(one, n, ("spec", one), ("spec", one)) for one, n in roles))
 
 
