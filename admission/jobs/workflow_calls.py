@@ -20,13 +20,16 @@ class Call(NamedTuple):
 
 def peak_of_steps(groups: Sequence[Sequence[Call]], limit: int | None, why: FieldError) -> Peak:
     """Each group waits for the one before it, but for its daemons. `limit`: of calls that run at one time."""
-    staying: list[Peak] = []
+    staying, largest = Peak(), Peak()  # daemons of the groups before: all together, and the most that one needs
     met = []
     for group in groups:
-        everything = beside_each_other([*staying, *(call.all for call in group)], why)
-        each = beside_each_other([*staying, *(call.one for call in group)], why)
-        met.append(_limited(everything, each, [*staying, *(call.one for call in group)], limit))
-        staying += [Peak(requests=call.all.staying) for call in group if call.all.staying]
+        everything = beside_each_other([staying, *(call.all for call in group)], why)
+        each = beside_each_other([staying, *(call.one for call in group)], why)
+        met.append(_limited(everything, each, [largest, *(call.one for call in group)], limit))
+        daemons = [call.all.staying for call in group if call.all.staying]
+        if daemons:
+            staying = Peak(total([staying.requests, *daemons]))
+            largest = Peak(larger(largest.requests, *daemons))
     return one_after_another(met)
 
 
@@ -34,8 +37,8 @@ def peak_of_tasks(
     tasks: Sequence[Mapping[str, Any]], calls: Sequence[Call], limit: int | None, why: FieldError, exact: bool = True
 ) -> Peak:
     """Of tasks those count that need not wait for each other, and all daemons. Not `exact`: all count."""
-    waits_for = _waits_for(tasks)
-    exact = exact and any(waits_for.values())
+    waits_for = _waits_for(tasks) if exact else {}
+    exact = any(waits_for.values())
     everything = _at_one_time([call.all for call in calls], waits_for, why, exact)
     if limit is None:
         return everything
@@ -59,8 +62,23 @@ def _at_one_time(called: Sequence[Peak], waits_for: Mapping[int, Sequence[int]],
     if exact:
         most = {name: heaviest_antichain([each.get(name, 0) for each in passing], waits_for) for name in sorted(most)}
     peak = one_after_another(called)._replace(requests=plus(most, staying))
-    grows = any(one.again and _meets_others(at, called, waits_for) for at, one in enumerate(called))
-    return peak.unbounded(why) if grows else peak
+    return peak.unbounded(why) if _grows(called, waits_for) else peak
+
+
+def _grows(called: Sequence[Peak], waits_for: Mapping[int, Sequence[int]]) -> bool:
+    """Whether something runs beside a task that starts a template around it again."""
+    again = [at for at, one in enumerate(called) if one.again]
+    if not again:
+        return False
+    if any(one.staying for one in called):
+        return True
+    running = [at for at, one in enumerate(called) if any(one.requests.values())]
+    before = {task: _all_before(task, waits_for) for task in {*again, *running}} if waits_for else {}
+    return any(
+        other != at and other not in before.get(at, ()) and at not in before.get(other, ())
+        for at in again
+        for other in running
+    )
 
 
 def _waits_for(tasks: Sequence[Mapping[str, Any]]) -> dict[int, list[int]]:
@@ -71,13 +89,6 @@ def _waits_for(tasks: Sequence[Mapping[str, Any]]) -> dict[int, list[int]]:
         named = [name for name, _ in _TASK.findall(depends)] if depends else words(task.get("dependencies"))
         found[at] = sorted({by_name[name] for name in named if name in by_name} - {at})
     return found
-
-
-def _meets_others(at: int, called: Sequence[Peak], waits_for: Mapping[int, Sequence[int]]) -> bool:
-    """Whether something runs beside a task that starts a template around it again."""
-    related = _all_before(at, waits_for) | {at}
-    others = [task for task in range(len(called)) if task not in related and at not in _all_before(task, waits_for)]
-    return any(any(called[task].requests.values()) for task in others) or any(one.staying for one in called)
 
 
 def _all_before(task: int, waits_for: Mapping[int, Sequence[int]]) -> set[int]:

@@ -19,6 +19,7 @@ class Items:
     def __init__(self, spec: Mapping[str, Any]) -> None:
         stated = entries(mapping(spec.get("arguments")).get("parameters"))
         self._parameters = {text(each.get("name")): each.get("value") for each in stated}
+        self._lengths: dict[str, int | None] = {}  # of lists written as text, which many calls may share
 
     def count(self, field: str, stated: object) -> int | None:
         """None: only known while the workflow runs."""
@@ -27,10 +28,9 @@ class Items:
     def _listed(self, stated: object) -> int | None:
         given = self._given(stated)
         if isinstance(given, str):
-            try:
-                given = json.loads(given)
-            except (ValueError, RecursionError):
-                return None
+            if given not in self._lengths:
+                self._lengths[given] = _length(given)
+            return self._lengths[given]
         return len(given) if isinstance(given, list) else None
 
     def _sequence(self, stated: Mapping[str, Any]) -> int | None:
@@ -49,3 +49,11 @@ class Items:
     def _given(self, stated: object) -> object:
         named = _PARAMETER.fullmatch(stated) if isinstance(stated, str) else None
         return self._parameters.get(named[1]) if named else stated
+
+
+def _length(stated: str) -> int | None:
+    try:
+        given = json.loads(stated)
+    except (ValueError, RecursionError):
+        return None
+    return len(given) if isinstance(given, list) else None

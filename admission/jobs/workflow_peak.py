@@ -65,12 +65,9 @@ def one_after_another(each: Sequence[Peak]) -> Peak:
 def beside_each_other(each: Sequence[Peak], why: FieldError) -> Peak:
     """Parts that may run at the same time. `why`: the reason, should one of them call itself back in."""
     both = _together(each, total([one.requests for one in each]))
-    grows = any(one.again and _others_run(each, at) for at, one in enumerate(each))
+    running = [at for at, one in enumerate(each) if any(one.requests.values())]
+    grows = any(one.again and running not in ([], [at]) for at, one in enumerate(each))
     return both.unbounded(why) if grows else both
-
-
-def _others_run(each: Sequence[Peak], at: int) -> bool:
-    return any(any(one.requests.values()) for other, one in enumerate(each) if other != at)
 
 
 def _together(each: Sequence[Peak], requests: Amounts) -> Peak:

@@ -6,7 +6,7 @@ from typing import Any
 from admission.api.field_errors import OMITTED, invalid
 from admission.jobs.min_resources import BadResources, min_resources
 from admission.jobs.workflow_requests import Counted, counted
-from admission.jobs.workflow_templates import Template, Templates, calls_of, containers_of, places
+from admission.jobs.workflow_templates import Template, Templates, calls_of, containers_of, places, too_large
 from admission.model.amounts import text as quantity
 from admission.readers.narrow import entries, mapping, strings, text
 from admission.readers.pod_set import read_toleration
@@ -21,13 +21,15 @@ _counted: Pool[Counted] = Pool(1024)
 
 def needed(manifest: Mapping[str, Any]) -> Counted:
     """What its author says, else what its templates tell. Total."""
+    spec = mapping(manifest.get("spec"))
+    if large := too_large(spec):
+        return Counted({}, invalid("spec", OMITTED, large))
     try:
         said = min_resources(manifest)
     except BadResources as error:
         return Counted({}, error.error)
     if said is not None:
         return Counted(said)
-    spec = mapping(manifest.get("spec"))
     try:
         return _counted.of(spec, lambda: counted(spec))
     except RecursionError:
@@ -39,11 +41,11 @@ def stand_in(manifest: Mapping[str, Any], needs: Counted) -> dict[str, Any]:
     spec = mapping(manifest.get("spec"))
     requests = {name: quantity(name, units) for name, units in needs.requests.items()}
     pod: dict[str, Any] = {"containers": [{"name": "main", "resources": {"requests": requests}}]}
-    holders = _in_pods(spec)
+    selectors, tolerations, affinities = _in_pods(spec)
     fields: tuple[tuple[str, Any], ...] = (
-        ("nodeSelector", _agreed([strings(holder.get("nodeSelector")) for holder in holders])),
-        ("tolerations", _tolerated([entries(holder.get("tolerations")) for holder in holders])),
-        ("affinity", _same([mapping(holder.get("affinity")) for holder in holders])),
+        ("nodeSelector", _agreed([strings(one) for one in selectors])),
+        ("tolerations", _tolerated([entries(one) for one in tolerations])),
+        ("affinity", _same([mapping(one) for one in affinities])),
         ("priorityClassName", text(spec.get("podPriorityClassName"))),
         ("schedulerName", text(spec.get("schedulerName"))),
     )
@@ -62,28 +64,28 @@ def _metadata(stated: Mapping[str, Any], notes: Sequence[str]) -> dict[str, Any]
     return found
 
 
-def _in_pods(spec: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Where each pod gets its node selector, affinity and tolerations from: the first that states any of its template,
-    the template that calls it, and the workflow. Each field is taken whole."""
+def _in_pods(spec: Mapping[str, Any]) -> tuple[list[Any], list[Any], list[Any]]:
+    """What pods get as node selector, as tolerations and as affinity: each that one of them may get. Each comes, as a
+    whole, from the first that states any of the pod's template, the template that calls it, and the workflow."""
     templates = Templates(spec)
-    written = [templates.whole(template) for path, template in places(spec) if path[1] != "templateDefaults"]
+    written = [
+        templates.whole(template)
+        for path, template in ([] if too_large(spec) else places(spec))
+        if path[1] != "templateDefaults"
+    ]
+    makers = [template for template in written if containers_of(template)] or [{}]
     callers = [template for template in written if calls_of(template)]
-    found: list[Mapping[str, Any]] = []
-    for template in [template for template in written if containers_of(template)] or [{}]:
-        found.append(_scheduling([template, spec]))
-        found += [_scheduling([template, caller, spec]) for caller in callers if _states(caller)]
-    return found
+    selectors, tolerations, affinities = (
+        _got(field, makers, callers, spec) for field in ("nodeSelector", "tolerations", "affinity")
+    )
+    return selectors, tolerations, affinities
 
 
-def _states(template: Template) -> bool:
-    return any(template.get(field) for field in ("nodeSelector", "affinity", "tolerations"))
-
-
-def _scheduling(holders: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    return {
-        field: next((holder[field] for holder in holders if holder.get(field)), None)
-        for field in ("nodeSelector", "affinity", "tolerations")
-    }
+def _got(field: str, makers: Sequence[Template], callers: Sequence[Template], spec: Mapping[str, Any]) -> list[Any]:
+    own = [template[field] for template in makers if template.get(field)]
+    if len(own) == len(makers):
+        return own
+    return [spec.get(field), *own, *(caller[field] for caller in callers if caller.get(field))]
 
 
 def _agreed(each: Sequence[Mapping[str, str]]) -> dict[str, str]:

@@ -39,8 +39,10 @@ _KIND = re.compile(r"^kind:\s*[\"']?([A-Za-z0-9]+)", re.MULTILINE)
 
 _DEEPEST = 50  # templates within templates; Argo itself stops at 100
 # Bounds of work, so that no manifest can keep us busy for more than half a second.
-_MOST_CALLS = 5_000  # steps and tasks looked at; those of one template are looked at once
-_MOST_PAIRS = 90_000  # of tasks in one dag that are asked whether they can meet; beyond, all are taken to
+_MOST_CALLS = 5_000  # steps, tasks and hooks looked at; those of one template are looked at once
+_RESOURCES = 8  # so many of them make what is called as much work as another call
+# Of tasks in dags, by resource, that are asked whether they can meet; beyond, all are taken to. Enough for 300 tasks.
+_MOST_PAIRS = 300**2 * 3
 
 
 class Counted(NamedTuple):
@@ -145,12 +147,14 @@ class _Walk:
         limit = limit if limit is not None and limit > 0 else None
         if type_of(template) == "steps":
             return peak_of_steps(groups, limit, _grows(path))
-        self._pairs_left -= len(groups[0]) ** 2
+        resources = {name for call in groups[0] for name in call.all.requests}
+        self._pairs_left -= len(groups[0]) ** 2 * max(len(resources), 3)
         return peak_of_tasks([task for _, task in stated[0]], groups[0], limit, _grows(path), self._pairs_left >= 0)
 
     def _call(self, path: Path, call: Mapping[str, Any]) -> Call:
         self._calls_left -= 1
         one = self._with_hooks(self._called(path, call), path, call)
+        self._calls_left -= len(one.requests) // _RESOURCES
         field = next((field for field in FIELDS if call.get(field) is not None), None)
         if field is None:
             return Call(one, one)
@@ -177,6 +181,7 @@ class _Walk:
         if name := text(holder.get("onExit")):
             after.append(self._named((*path, "onExit"), name))
         for name, hook in mapping(holder.get("hooks")).items():
+            self._calls_left -= 1
             called = self._called((*path, "hooks", name), mapping(hook))
             (after if name == "exit" else beside).append(called)
         if not after and len(beside) == 1:

@@ -1,12 +1,18 @@
 """The templates of an Argo Workflow: by name, with the workflow's defaults, and every place where one can stand."""
 
+from collections import deque
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 from admission.jobs.places import Path
 from admission.readers.narrow import entries, is_mapping, items, mapping, text
 
 Template = Mapping[str, Any]
+
+# Bounds of work: every template is looked at, joined with the defaults.
+_MOST_TEMPLATES = 2_000
+_MOST_DEFAULTS = 500  # fields and entries of templateDefaults, however deep
 
 # As Argo asks: the first of these that is there is what the template does.
 _TYPES = ("container", "containerSet", "steps", "dag", "script", "resource", "data", "suspend", "http", "plugin")
@@ -35,6 +41,15 @@ class Templates:
         kind = type_of(template)
         filled = _filled(template, self._defaults)
         return {name: value for name, value in filled.items() if name not in _TYPES or name == kind}
+
+
+def too_large(spec: Mapping[str, Any]) -> str:
+    """What of it is more than anybody should look at, with the remedy, or ""."""
+    if sum(1 for _ in islice(_nodes(spec.get("templateDefaults")), _MOST_DEFAULTS + 1)) > _MOST_DEFAULTS:
+        return f"templateDefaults says more than {_MOST_DEFAULTS} things: say them in the templates that need them"
+    if sum(1 for _ in islice(places(spec), _MOST_TEMPLATES + 1)) > _MOST_TEMPLATES:
+        return f"has more than {_MOST_TEMPLATES} templates: split it into several workflows"
+    return ""
 
 
 def type_of(template: Template) -> str:
@@ -68,19 +83,29 @@ def places(spec: Mapping[str, Any]) -> Iterator[tuple[Path, Template]]:
     """Every template that is written out in the workflow, inline ones and the defaults included."""
     if is_mapping(spec.get("templateDefaults")):
         yield ("spec", "templateDefaults"), spec["templateDefaults"]
-    waiting: list[tuple[Path, Any]] = [
+    waiting: deque[tuple[Path, Any]] = deque(
         (("spec", "templates", at), each) for at, each in enumerate(items(spec.get("templates")))
-    ]
+    )
     while waiting:
-        path, template = waiting.pop(0)
+        path, template = waiting.popleft()
         if is_mapping(template):
             yield path, template
-            waiting += [
+            waiting.extend(
                 ((*path, *way, "inline"), call["inline"])
                 for group in calls_of(template)
                 for way, call in group
                 if is_mapping(call.get("inline"))
-            ]
+            )
+
+
+def _nodes(value: object) -> Iterator[object]:
+    """All that lies inside of it."""
+    waiting = deque([value])
+    while waiting:
+        one = waiting.popleft()
+        inner = list(one.values()) if is_mapping(one) else items(one)
+        yield from inner
+        waiting.extend(inner)
 
 
 def _filled(stated: Any, default: Any, field: str = "") -> Any:

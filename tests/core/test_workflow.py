@@ -1,6 +1,7 @@
 """An Argo Workflow as the core sees it: what it needs at one time, where starting writes, what its phases mean."""
 
 from itertools import combinations
+from time import process_time
 from typing import Any
 
 import pytest
@@ -280,6 +281,44 @@ def test_no_manifest_keeps_us_busy() -> None:
     assert "too many ways" in problem(*chain, entrypoint="t0")
     wide = [{"name": f"t{at}", "template": "a", "depends": f"t{at - 1}" if at % 2 else ""} for at in range(400)]
     assert cpu(A, dag(*wide)) == 400  # more than is asked exactly: each counts
+
+
+def _busy() -> dict[str, Object]:
+    """Manifests of some 100 KB that would take a naive look seconds to hours."""
+    resources = {f"example.com/r{at}": "1" for at in range(20)}
+    many = {"name": "a", "container": {"resources": {"requests": resources}}}
+    late = [{"name": f"t{at}", "template": "a", "dependencies": [f"t{at % 7}"] if at > 7 else []} for at in range(300)]
+    anew = [{"name": f"t{at}", "template": "main", "dependencies": [f"t{at - 1}"] if at else []} for at in range(300)]
+    caller = {"steps": [[{}]], "nodeSelector": {"zone": "b"}}
+    listed = {"parameters": [{"name": "p", "value": str([0] * 20_000)}]}
+    each = {"template": "a", "withParam": "{{workflow.parameters.p}}"}
+    return {
+        "who may call whom": wf(*[{"container": {}}] * 900, *[caller] * 900),
+        "templates without end": wf(*[{}] * 20_000),
+        "defaults for each": wf(*[{"container": {}}] * 900, templateDefaults={f"f{at}": 1 for at in range(900)}),
+        "tasks by resource": wf(many, dag(*late)),
+        "tasks that start all anew": wf(dag(*anew)),
+        "one list for all": wf(A, steps(*[[each] * 100] * 5), arguments=listed),
+        "daemons that stay": wf(pod("a", 1, daemon=True), steps(*[["a"]] * 900)),
+        "hooks of hooks": wf(steps([{"hooks": {f"h{at}": {"template": "main"} for at in range(3000)}}])),
+    }
+
+
+@pytest.mark.parametrize("manifest", _busy().values(), ids=_busy().keys())
+def test_nor_does_one_that_is_large(manifest: Object) -> None:
+    began = process_time()
+    workflow.read(manifest)
+    assert process_time() - began < 1
+
+
+def test_what_is_too_large_to_be_looked_at_is_refused_whatever_its_author_says() -> None:
+    told = {MIN_RESOURCES: '{"cpu": "1"}'}
+    manifest = wf(*[A] * 2001, steps(["a"]), notes=told)
+    assert workflow.read(manifest).problem == (
+        "spec: Invalid value: has more than 2000 templates: split it into several workflows"
+    )
+    defaults = {"container": {"args": ["x"] * 500}}
+    assert "templateDefaults says more than 500 things" in problem(A, steps(["a"]), templateDefaults=defaults)
 
 
 _graphs = st.integers(0, 7).flatmap(
