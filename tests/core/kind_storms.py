@@ -42,7 +42,24 @@ def _mpi_job(pods_: int) -> dict[str, Any]:
     return {"apiVersion": "kubeflow.org/v2beta1", "kind": "MPIJob", "spec": {"mpiReplicaSpecs": replicas}}
 
 
-KINDS: tuple[Callable[[int], dict[str, Any]], ...] = (_ray_job, _ray_cluster, _job_set, _pytorch_job, _mpi_job)
+def _workflow(pods_: int) -> dict[str, Any]:
+    steps = [[{"name": f"s{number}", "template": "work"} for number in range(pods_)]]
+    templates = [{"name": "all", "steps": steps}, {"name": "work", "container": pods(1)["spec"]["containers"][0]}]
+    return {
+        "apiVersion": "argoproj.io/v1alpha1",
+        "kind": "Workflow",
+        "spec": {"entrypoint": "all", "templates": templates},
+    }
+
+
+KINDS: tuple[Callable[[int], dict[str, Any]], ...] = (
+    _ray_job,
+    _ray_cluster,
+    _job_set,
+    _pytorch_job,
+    _mpi_job,
+    _workflow,
+)
 
 
 class KindDay(Day):
