@@ -247,12 +247,14 @@ class Hunt:
         lines: dict[str, list[Holder]] = {}
         for holder in candidates:
             lines.setdefault(holder.queue, []).append(holder)
+        spot: Spot = ("queue", self.new.queue)
+        books = self._now().books  # before anybody leaves
+        owner = self.owner_first and all(books.usage(spot, fr) <= books.subtree(spot, fr) for fr in self.needs)
         while (queue := self._next(lines)) is not None:
-            shares, books = self._now(), self._now().books
-            spot: Spot = ("queue", self.new.queue)
+            shares = self._now()
             if queue == self.new.queue:
                 taken, reason = lines[queue].pop(0), IN_CLUSTER_QUEUE
-            elif self.owner_first and all(books.usage(spot, fr) <= books.subtree(spot, fr) for fr in self.needs):
+            elif owner:
                 taken, reason = lines[queue].pop(0), IN_COHORT_RECLAMATION
             else:
                 mine, theirs = self._sides(queue)
