@@ -1,7 +1,7 @@
 """JobKind JSON -> JobKind, and all that is wrong with one: the webhooks refuse what this reader cannot use."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from typing import Any
 
@@ -9,12 +9,16 @@ from admission.api.crd import schema_of
 from admission.api.field_errors import OMITTED, FieldError, child, duplicate, forbidden, invalid, required
 from admission.api.violations import violations
 from admission.model.job_kind import (
+    Combined,
     ConditionTest,
     Ending,
+    Expression,
     JobKind,
     JobKindRules,
     Place,
     PodSetRule,
+    Stated,
+    Step,
     Suspension,
     Test,
     ValueTest,
@@ -28,6 +32,7 @@ _KIND = re.compile(r"(?P<kind>[A-Z][A-Za-z0-9]*)\.(?P<version>v[0-9]+((alpha|bet
 _GROUP = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _PLURAL = re.compile(r"[a-z][a-z0-9]*")
 _ANNOTATION = re.compile(r"([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?")
+_DEEPEST_HOLD = 16  # steps; webhooks compare the field in CEL, step by step. Kinds that were looked at need three
 _STOPS = {"Delete": "Delete", "None": "Never"}
 
 
@@ -91,9 +96,14 @@ class _Reading(Expressions):
         spec = self._spec
         self._kind(text(spec.get("kind")), text(spec.get("plural")))
         finished = mapping(spec.get("finished"))
+        suspension = self._suspension(mapping(spec.get("suspend")))
+        pod_sets = self._pod_sets(entries(spec.get("podSets")))
+        if suspension.path and any(place[: len(suspension.path)] == suspension.path for place in _places(pod_sets)):
+            remedy = "says how many or which pods there are, too: who waits would ask for others than who runs"
+            self.wrong("spec.suspend.path", mapping(spec.get("suspend")).get("path"), remedy)
         return JobKindRules(
-            suspension=self._suspension(mapping(spec.get("suspend"))),
-            pod_sets=self._pod_sets(entries(spec.get("podSets"))),
+            suspension=suspension,
+            pod_sets=pod_sets,
             stop=_STOPS.get(text(spec.get("stop")), "Suspend"),  # type: ignore[arg-type]
             priority_class=self._one("spec.priorityClassName", spec.get("priorityClassName")),
             queue=self._one("spec.queue", spec.get("queue")),
@@ -135,10 +145,13 @@ class _Reading(Expressions):
             if not _ANNOTATION.fullmatch(text(annotation)):
                 remedy = "must be the name of an annotation, like scheduling.example.com/suspend"
                 self.wrong("spec.suspend.annotation", annotation, remedy)
+            elif text(annotation).startswith("kueue.x-k8s.io/"):
+                self.wrong("spec.suspend.annotation", annotation, "has a meaning of its own: name another annotation")
         else:
             place = self.place("spec.suspend.path", where)
             if self.plain("spec.suspend.path", where, place):
                 path = tuple(str(step) for step in place.steps)
+                self._holdable(where, path)
         held = True if stated.get("held") is None else stated["held"]
         if annotation is not None and stated.get("held") is None:
             held = "true"
@@ -148,6 +161,14 @@ class _Reading(Expressions):
         if held == released and type(held) is type(released):
             self.wrong("spec.suspend.released", released, "must differ from held")
         return Suspension(path, held, released, stated.get("whileSet") is True)
+
+    def _holdable(self, where: object, path: tuple[str, ...]) -> None:
+        inside = len(path) == 3 and path[1] in ("labels", "annotations") and not path[2].startswith("kueue.x-k8s.io/")
+        if path[0] in ("apiVersion", "kind", "status") or (path[0] == "metadata" and not inside):
+            remedy = "must lead to a field that the author of a job may set, like spec.suspend"
+            self.wrong("spec.suspend.path", where, remedy)
+        if len(path) > _DEEPEST_HOLD:
+            self.wrong("spec.suspend.path", where, f"is more than {_DEEPEST_HOLD} fields deep")
 
     def _fits(self, path: str, value: object, annotation: bool) -> None:
         if isinstance(value, list | Mapping):
@@ -162,7 +183,13 @@ class _Reading(Expressions):
     def _pod_sets(self, stated: list[Mapping[str, Any]]) -> tuple[PodSetRule, ...]:
         found = tuple(self._pod_set(f"spec.podSets[{at}]", one) for at, one in enumerate(stated))
         seen: set[str] = set()
+        made_from: dict[tuple[Place | None, Place], int] = {}
         for at, rule in enumerate(found):
+            if rule.template is not None and not rule.bare:
+                first = made_from.setdefault((rule.for_each, rule.template), at)
+                if first != at:
+                    where, remedy = f"spec.podSets[{at}].template", "who starts could not tell them apart: join both"
+                    self.wrong(where, stated[at]["template"], f"is that of spec.podSets[{first}]; {remedy}")
             if rule.for_each is None and isinstance(rule.name, str) and rule.name:
                 if rule.name in seen:
                     self.errors.append(duplicate(f"spec.podSets[{at}].name", rule.name))
@@ -287,3 +314,22 @@ def _unknown(schema: Mapping[str, Any], value: object, path: str) -> list[FieldE
                 remedy = f"did you mean {near[0]}?" if near else f"known there are {', '.join(known)}"
                 errors.append(forbidden(child(path, name), f"unknown field: {remedy}"))
     return errors
+
+
+def _places(pod_sets: tuple[PodSetRule, ...]) -> Iterator[tuple[Step, ...]]:
+    """Where a job says how many and which pods it has, from its manifest on."""
+    for rule in pod_sets:
+        around = rule.for_each.steps if rule.for_each is not None else ()
+        stated = (rule.count, rule.min_count, *(one for one in rule.requests.values() if not isinstance(one, str)))
+        found = [place for one in stated if one is not None for place in _stated(one)]
+        for place in (rule.for_each, rule.template, *found):
+            if place is not None:
+                yield (*around, *place.steps) if place.from_entry else place.steps
+
+
+def _stated(expression: Expression) -> Iterator[Place]:
+    if isinstance(expression, Stated):
+        yield expression.place
+    elif isinstance(expression, Combined):
+        for part in expression.of:
+            yield from _stated(part)

@@ -25,6 +25,7 @@ SWEEP = job_kind()
 ONE = job_kind(podSets=[{"name": "main", "count": "spec.replicas", "template": "spec.template"}])
 MEANS = "must be a number, a path, {path: …, default: …} or one of"
 ENTRY = {"name": "main", "template": "spec.template"}
+OTHER = {"name": "other", "template": "spec.other"}
 FORM = "must be Kind.version.group, like Sweep.v1.experiments.example"
 
 ROWS = [
@@ -63,6 +64,21 @@ ROWS = [
            "is not a path from '[a.b/c]' on", by="webhook"),
     create("the field is one field", SWEEP, f"{HELD}.path", "spec.suspend", "spec.parts[0].suspend",
            "must lead to one field: leave out numbers, [*], [name=…]", by="webhook"),
+    create("jobs are held by what their author may set", SWEEP, f"{HELD}.path", "spec.state", "status.state",
+           "must lead to a field that the author of a job may set", by="webhook"),
+    create("no job is held by its name", SWEEP, f"{HELD}.path", 'metadata.labels["a.b/c"]', "metadata.name",
+           "must lead to a field that the author of a job may set", by="webhook"),
+    create("nor by what names its queue", SWEEP, f"{HELD}.path", 'metadata.labels["a.b/c"]',
+           'metadata.labels["kueue.x-k8s.io/queue-name"]', "must lead to a field that the author of a job may set",
+           by="webhook"),
+    create("nor by a mark of admission", SWEEP, HELD, {"annotation": "a.b/c"},
+           {"annotation": "kueue.x-k8s.io/workload"}, "has a meaning of its own", f"{HELD}.annotation", "webhook"),
+    create("the field is not deep", SWEEP, f"{HELD}.path", ".".join("a" * 16), ".".join("a" * 17),
+           "is more than 16 fields deep", by="webhook"),
+    create("who is held has as many pods", ONE, HELD, {"path": "spec.suspend"}, {"path": "spec.replicas", "held": 0},
+           "says how many or which pods there are, too", f"{HELD}.path", "webhook"),
+    create("and the same ones", SWEEP, f"{HELD}.path", "spec.suspend", "spec",
+           "says how many or which pods there are, too", by="webhook"),
     create("the annotation is one", SWEEP, HELD, {"annotation": "a.b/c"}, {"annotation": "a b"},
            "must be the name of an annotation", f"{HELD}.annotation", "webhook"),
     create("annotations are texts", SWEEP, HELD, {"annotation": "a.b/c", "held": "true"},
@@ -75,13 +91,13 @@ ROWS = [
            "must be a text, a number, true, false or null", f"{HELD}.held", "webhook"),
     # pod sets
     create("there are pods", SWEEP, SETS, [ENTRY], [], "should have at least 1 items"),
-    create("at most 18 pod sets", SWEEP, SETS, [{**ENTRY, "name": f"n{at}"} for at in range(18)], [ENTRY] * 19,
-           "must have at most 18 items"),
+    create("at most 18 pod sets", SWEEP, SETS, [{"name": f"n{at}", "template": f"spec.n{at}"} for at in range(18)],
+           [ENTRY] * 19, "must have at most 18 items"),
     create("pod sets have names", SWEEP, FIRST, ENTRY, {"template": "spec.template"}, "name the pod set",
            f"{FIRST}.name", "webhook"),
     create("names are labels", SWEEP, FIRST, ENTRY, {**ENTRY, "name": "spec.name"}, "must be lower-case letters",
            f"{FIRST}.name", "webhook"),
-    create("names differ", SWEEP, SETS, [ENTRY, {**ENTRY, "name": "other"}], [ENTRY, ENTRY], "Duplicate value",
+    create("names differ", SWEEP, SETS, [ENTRY, OTHER], [ENTRY, {**OTHER, "name": "main"}], "Duplicate value",
            f"{SETS}[1].name", "webhook"),
     create("names of entries are paths", SWEEP, f"{FIRST}.name", "metadata.name", "a b", "is not a path",
            by="webhook"),
@@ -92,6 +108,9 @@ ROWS = [
            "webhook"),
     create("one template", ONE, f"{FIRST}.template", "spec.template", "spec.templates[*]", "must lead to one field",
            by="webhook"),
+    create("each has its own", ONE, SETS, [ENTRY, OTHER],
+           [ENTRY, {"name": "other", "template": "spec.template"}],
+           "is that of spec.podSets[0]; who starts could not tell them apart", f"{SETS}[1].template", "webhook"),
     create("keys are those of a map", SWEEP, FIRST, {"forEach": "spec.map", "keys": ["a"], "template": "t"},
            {**ENTRY, "keys": ["a"]}, "is for the map of a forEach", f"{FIRST}.keys", "webhook"),
     create("only a template may be missing", SWEEP, FIRST, {**ENTRY, "optional": True},
