@@ -285,22 +285,28 @@ def test_no_manifest_keeps_us_busy() -> None:
 
 def _busy() -> dict[str, Object]:
     """Manifests of some 100 KB that would take a naive look seconds to hours."""
-    resources = {f"example.com/r{at}": "1" for at in range(20)}
-    many = {"name": "a", "container": {"resources": {"requests": resources}}}
-    late = [{"name": f"t{at}", "template": "a", "dependencies": [f"t{at % 7}"] if at > 7 else []} for at in range(300)]
-    anew = [{"name": f"t{at}", "template": "main", "dependencies": [f"t{at - 1}"] if at else []} for at in range(300)]
+    many = [
+        {
+            "name": f"a{at}",
+            "container": {"resources": {"requests": {f"x.io/r{of}": 1 + (7 * at + 3 * of) % 97 for of in range(20)}}},
+        }
+        for at in range(300)
+    ]
+    halves = [
+        {"name": f"t{at}", "template": f"a{at}", "dependencies": [f"t{of}" for of in range(150) if at * of % 3 == 1]}
+        for at in range(300)
+    ]
+    anew = [{"name": f"t{at}", "template": "main", "dependencies": [f"t{at - 1}"] if at else []} for at in range(600)]
     caller = {"steps": [[{}]], "nodeSelector": {"zone": "b"}}
-    listed = {"parameters": [{"name": "p", "value": str([0] * 20_000)}]}
+    listed = {"parameters": [{"name": "p", "value": str([0] * 200_000)}]}
     each = {"template": "a", "withParam": "{{workflow.parameters.p}}"}
     return {
         "who may call whom": wf(*[{"container": {}}] * 900, *[caller] * 900),
-        "templates without end": wf(*[{}] * 20_000),
-        "defaults for each": wf(*[{"container": {}}] * 900, templateDefaults={f"f{at}": 1 for at in range(900)}),
-        "tasks by resource": wf(many, dag(*late)),
+        "defaults for each": wf(*[{"container": {}}] * 1500, templateDefaults={f"f{at}": 1 for at in range(10_000)}),
+        "tasks by resource": wf(*many, dag(*halves)),
         "tasks that start all anew": wf(dag(*anew)),
         "one list for all": wf(A, steps(*[[each] * 100] * 5), arguments=listed),
-        "daemons that stay": wf(pod("a", 1, daemon=True), steps(*[["a"]] * 900)),
-        "hooks of hooks": wf(steps([{"hooks": {f"h{at}": {"template": "main"} for at in range(3000)}}])),
+        "daemons that stay": wf(pod("a", 1, daemon=True), steps(*[["a"]] * 1500)),
     }
 
 
