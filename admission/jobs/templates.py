@@ -10,6 +10,8 @@ from admission.readers.narrow import entries, items, mapping
 from admission.readers.pod_set import read_toleration
 from admission.readers.shape import last_of_each
 
+_CONTAINERS = ("containers", "initContainers")
+
 
 class PermanentProblem(Exception):
     """The job cannot be started however often it is tried; the message names the field and both values."""
@@ -70,7 +72,9 @@ def submitted(template: Mapping[str, Any], dropped_labels: Collection[str] = ())
     spec = mapping(template.get("spec"))
     if spec:
         result["spec"] = {
-            field: [_unique_env(entry) for entry in value] if field in ("containers", "initContainers") else value
+            field: [_unique_env(entry) for entry in value]
+            if field in _CONTAINERS and isinstance(value, list)
+            else value
             for field, value in spec.items()
         }
     return result

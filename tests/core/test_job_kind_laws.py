@@ -1,5 +1,7 @@
 """Every kind of job keeps the laws of `job_kind_laws`: few samples in an ordinary run, many in the long one."""
 
+from typing import Any
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -31,6 +33,16 @@ def _garbage(kind: str, data: st.DataObject) -> None:
     sample = data.draw(SAMPLES[kind])
     spoilt = data.draw(laws.spoilt(sample.manifest))
     laws.garbage_is_no_surprise(kind, sample, spoilt, data.draw(laws.infos_for(sample)))
+
+
+@pytest.mark.parametrize("wrong", [True, 7, 1.5, "no", {"name": "c"}, None, [True, None, {"env": {"A": "1"}}]])
+@pytest.mark.parametrize("field", ["containers", "initContainers"])
+def test_containers_that_are_no_list_of_containers_are_kept_as_they_are(field: str, wrong: Any) -> None:
+    template = {"spec": {field: wrong}}
+    jobs = {"TFJob": {"tfReplicaSpecs": {"PS": {"template": template}}}, "Job": {"template": template}}
+    for kind, spec in jobs.items():
+        assert JOB_KINDS[kind].pod_sets({"spec": spec})[0]["template"] == template
+        JOB_KINDS[kind].read({"spec": spec})
 
 
 @every_kind
