@@ -39,7 +39,7 @@ JSON_PATCH = "application/json-patch+json"
 AT_ONCE, MOST_AT_ONCE = 20, 80
 PATIENCE = 120.0  # seconds for an answer of the API server
 CALM = 2.0  # seconds without a change; both write statuses of queues at most a second late
-BEATS = 1  # of the pulse, from start to end
+BEATS, SLOW_BEATS = 1, 2  # of the pulse, from start to end; while it is slow, writes overtake each other
 # Seconds of calm while somebody waits: Lockgate says why after five; later to whom it has said nothing yet, for it says
 # so to ten a second.
 WAITING, UNTOLD = 6.5, 15.0
@@ -86,7 +86,8 @@ class LiveStage:
         while self._pulse.beats - began < RESTLESS_BEATS or time.monotonic() - since < least:
             calm = time.monotonic() - self._changed
             enough = self._enough() if self._settling else CALM
-            if calm >= enough and self._pulse.beats_since(self._changed) >= BEATS:
+            beats = BEATS if self._pulse.quick else SLOW_BEATS
+            if calm >= enough and self._pulse.beats_since(self._changed) >= beats:
                 return True
             await asyncio.sleep(max(0.1, min(0.5, enough - calm)))
         return False
