@@ -41,18 +41,21 @@ def test_a_trace_is_played_and_its_priorities_count(tmp_path: Path) -> None:
     assert notes == ["made the Namespace lab, which no manifest holds"]
 
 
+PLACE = str(EXAMPLES / "university")
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
         (("simulate", "nowhere"), "no such file or folder"),
-        (("simulate", str(EXAMPLES), "--until", "soon"), "--until: 'soon' is not a duration"),
+        (("simulate", PLACE, "--until", "soon"), "--until: 'soon' is not a duration"),
         (
-            ("simulate", str(EXAMPLES), "--config", str(EXAMPLES / "university" / "queues.yaml")),
+            ("simulate", PLACE, "--config", f"{PLACE}/queues.yaml"),
             "must be one YAML object",
         ),
-        (("explain", "grasp", str(EXAMPLES)), "write Job/namespace/name"),
-        (("explain", "Job/robotics/none", str(EXAMPLES)), "is in none of the paths"),
-        (("explain", "Job/physics/lattice-qcd", str(EXAMPLES), "--at", "1m"), "has not arrived by 1m0s"),
+        (("explain", "grasp", PLACE), "write Kind/namespace/name"),
+        (("explain", "Job/robotics/none", PLACE), "is in none of the paths"),
+        (("explain", "Job/physics/lattice-qcd", PLACE, "--at", "1m"), "has not arrived by 1m0s"),
     ],
 )
 def test_a_command_that_cannot_be_done_ends_with_one_sentence(arguments: tuple[str, ...], says: str) -> None:
