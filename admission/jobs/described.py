@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 from admission.api.field_errors import child, duplicate, invalid, required
@@ -60,8 +61,10 @@ class _Described:
         )
 
     def _found(self, manifest: Manifest) -> list[_Found]:
-        found = [_Found(rule, scope) for rule in self.rules.pod_sets for scope in _scopes(rule, manifest)]
-        return [one for one in found if not (one.rule.optional and _template(one) is None)]
+        """One more than a Workload can have, at most: a list without end shall keep nobody busy."""
+        found = (_Found(rule, scope) for rule in self.rules.pod_sets for scope in _scopes(rule, manifest))
+        there = (one for one in found if not (one.rule.optional and _template(one) is None))
+        return list(islice(there, MOST_POD_SETS + 1))
 
     def _reclaimable(self, manifest: Manifest) -> dict[str, int]:
         needless = {}
@@ -78,7 +81,7 @@ class _Described:
             place = rule.for_each or rule.template or Place(("spec",))
             return str(required(shown(Scope(manifest).path(place)), "the job has no pods that could be counted"))
         if len(found) > MOST_POD_SETS:
-            return f"has {len(found)} pod sets, more than the {MOST_POD_SETS} that a Workload can have: join some"
+            return f"has more than the {MOST_POD_SETS} pod sets that a Workload can have: join some"
         taken: set[str] = set()
         for one, group in zip(found, groups, strict=True):
             if wrong := _wrong(one, group, group.name in taken):

@@ -4,6 +4,7 @@ Its own webhook lets labels, annotations, node selectors, tolerations and schedu
 where the old or the new JobSet is suspended, and nothing else of them ever: so one patch starts or stops it.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -90,9 +91,9 @@ def _reclaimable(replicated: Sequence[Mapping[str, Any]], told: Mapping[str, Map
 def _problem(groups: Sequence[PodGroup]) -> str:
     if not groups:
         return str(required("spec.replicatedJobs", "a JobSet without Jobs has no pods to wait for"))
-    names = [group.name for group in groups]
+    names = Counter(group.name for group in groups)
     for group in groups:
-        if not group.name or names.count(group.name) > 1:
+        if not group.name or names[group.name] > 1:
             path = f"spec.replicatedJobs[{group.at[2]}].name"
             return str(duplicate(path, group.name) if group.name else required(path, "name each of them"))
     return missing_template(groups)

@@ -1,6 +1,7 @@
 """What a job needs, said by its author in an annotation, where its manifest cannot tell."""
 
 import json
+import re
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
@@ -14,6 +15,7 @@ from admission.readers.narrow import mapping, text
 MIN_RESOURCES = "lockgate.dev/min-resources"
 KOORDINATOR = "koord-queue/min-resources"  # of the same meaning, in Koordinator's queue
 
+_NAME = re.compile(r"([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
 _LONGEST = 4096  # characters; some dozen resources need a tenth of it
 _EXAMPLE = 'must be a list of resources as JSON or YAML, like {"cpu": "4", "memory": "8Gi"}'
 
@@ -35,7 +37,7 @@ def min_resources(manifest: Mapping[str, Any]) -> dict[str, int] | None:
 
 def _read(path: str, stated: object) -> dict[str, int]:
     listed = _loaded(text(stated)[: _LONGEST + 1])
-    if not isinstance(listed, Mapping) or not all(isinstance(name, str) for name in listed):
+    if not isinstance(listed, Mapping) or not all(isinstance(name, str) and _NAME.fullmatch(name) for name in listed):
         raise BadResources(invalid(path, stated, _EXAMPLE))
     found = {}
     for name, quantity in sorted(listed.items()):

@@ -8,11 +8,17 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+import msgspec
+
 from admission.jobs.places import Path, replaced, value_at
 from admission.readers.narrow import items, mapping, text
 
 ANNOTATION = "lockgate.dev/before-start"
 _NOTE: Path = ("metadata", "annotations", ANNOTATION)
+
+
+# All that starting overwrites: people could write a note as well, and nothing else shall change by it behind a queue.
+_FIELDS = frozenset(("nodeSelector", "tolerations", "labels", "annotations", "podMetadata"))
 
 
 class Original(NamedTuple):
@@ -48,7 +54,8 @@ def _read(manifest: Mapping[str, Any]) -> list[Original] | None:
     stated = text(value_at(manifest, _NOTE))
     try:
         said = json.loads(stated) if stated else None
-    except (ValueError, RecursionError):
+        msgspec.json.encode(said)  # as it will be sent: half a character, say, could not be
+    except (ValueError, OverflowError, RecursionError):
         return None
     if not isinstance(said, list):
         return None
@@ -57,9 +64,9 @@ def _read(manifest: Mapping[str, Any]) -> list[Original] | None:
 
 
 def _path(stated: object) -> bool:
-    """Only the spec is ever noted: nobody shall move a job's name or owner by an annotation."""
     parts = items(stated)
-    return len(parts) > 1 and parts[0] == "spec" and all(type(part) in (str, int) for part in parts)
+    known = len(parts) > 1 and all(type(part) in (str, int) for part in parts)
+    return known and parts[0] == "spec" and parts[-1] in _FIELDS
 
 
 def _leads_somewhere(manifest: Mapping[str, Any], path: Path) -> bool:

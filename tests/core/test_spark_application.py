@@ -1,5 +1,6 @@
 """A SparkApplication as the core sees it: what its pods will ask for, where starting writes, what its states mean."""
 
+import json
 from typing import Any
 
 import pytest
@@ -370,6 +371,17 @@ def test_a_note_that_people_changed_moves_nothing_but_the_spec() -> None:
     for note in ("{", "[]", '[[["metadata","name"],"x"]]', '[[["spec",0],1],3,[["spec","driver","labels"],{"a":"b"}]]'):
         running["metadata"]["annotations"][ANNOTATION] = note
         assert stopped(running)["metadata"]["name"] == "pi"
+
+
+def test_a_note_that_people_wrote_changes_nothing_that_is_counted() -> None:
+    """Neither behind the queue's back when it starts, nor so that it could not be sent."""
+    for note in ('[[["spec","driver","cores"],64]]', r'[[["spec","nodeSelector"],{"a":"\ud800"}]]'):
+        held = application()
+        held["metadata"]["annotations"] = {ANNOTATION: note}
+        running = started(held, node_selector={"pool": "a"})
+        assert "ud800" not in json.dumps(running)
+        assert running["spec"]["driver"]["cores"] == held["spec"]["driver"]["cores"]
+        assert "ud800" not in json.dumps(stopped({**held, "spec": {**held["spec"], "suspend": False}})["spec"])
 
 
 def test_while_it_runs_its_workload_still_fits() -> None:
