@@ -164,7 +164,7 @@ class _Owner:
     def __init__(self, objects: Mapping[str, Mapping[Ref, Manifest]]) -> None:
         self._objects = objects
         self._asked: list[tuple[Ref, Any]] = []
-        self._operators = Operators(cast(ApiServer, self), cast(Clock, self))
+        self._operators = Operators(cast(ApiServer, self), cast(Clock, self), children=False)
 
     def asked(self, act: Callable[[Operators], None]) -> list[tuple[Ref, Any]]:
         """Status patches. Raises NotPossible."""
