@@ -56,6 +56,13 @@ IN_ORDER = ("ClusterQueue", "Cohort", "LocalQueue", "ResourceFlavor", "Admission
 OWNER_AFTER = 30.0
 
 
+# Written again at once, it would be written for ever.
+_NOTHING_CHANGED = (
+    "What should start or stop it left it as it was: its CustomResourceDefinition has no such field, or a webhook sets "
+    "it back"
+)
+
+
 class State:
     """Facts and outcomes in, plans out. Times are seconds since 1970; nothing here reads a clock."""
 
@@ -132,6 +139,9 @@ class State:
             return
         before, effect = slot.current, slot.flight.effect
         match outcome.result:
+            case "ok" if isinstance(before, Job) and outcome.resource_version == slot.base:
+                self._refuse(ref, slot)
+                self._flights.tell(EmitEvent(ref, before.uid, "Warning", "NothingChanged", _NOTHING_CHANGED))
             case "ok":
                 known = slot.observed
                 slot.confirm(outcome.resource_version)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from admission.jobs import READERS
-from admission.model.effects import Outcome, Patch
+from admission.model.effects import EmitEvent, Outcome, Patch, RestoreJob
 from admission.model.kinds import Ref
 from admission.reconcile.view import Serving
 from admission.state.state import State
@@ -72,6 +72,26 @@ def test_what_it_has_said_it_does_not_say_again() -> None:
     state.observe("JobKind", READERS["JobKind"](echo))
     assert not words(state)
     assert state.job_kinds[SWEEP] is descriptor  # so nobody reads all its jobs anew
+
+
+def test_a_job_that_a_write_leaves_as_it_was_is_not_written_for_ever() -> None:
+    """The field that should hold it is none of its CustomResourceDefinition: the API server drops it in silence."""
+    state = told(job_kind(suspend={"path": "spec.suspended"}))
+    labels = {"kubernetes.io/metadata.name": "lab"}
+    state.observe("Namespace", READERS["Namespace"]({"metadata": {"name": "lab", "labels": labels}}))
+    job = sweep()
+    job["metadata"]["labels"] = {"kueue.x-k8s.io/queue-name": "main"}
+    state.observe(SWEEP, state.job_kinds[SWEEP].read(job))
+    writes, words = 0, []
+    for second in range(0, 600, 10):
+        for planned in state.plan(1000.0 + second).effects:
+            if isinstance(planned.effect, RestoreJob):
+                writes += 1
+                state.outcome(Outcome(planned.id, "ok", 9))
+            elif isinstance(planned.effect, EmitEvent):
+                words.append(planned.effect.reason)
+    assert 1 < writes < 20  # after a second, two, four, and so on: at last once a minute
+    assert "NothingChanged" in words
 
 
 def test_of_two_for_one_kind_the_first_by_name_counts_until_it_goes() -> None:
