@@ -33,6 +33,8 @@ def ancestry(view: View, job: Job) -> Ancestry:
         owner = view.job_of(job.owner_uid)
         if owner is None:
             return Ancestry(topmost, view.unheard_of(job.owner, job.owner_uid))
+        if owner.ref.namespace != job.ref.namespace:
+            return Ancestry(topmost)  # Kubernetes knows no such owner
         if owner.queue_name or view.configuration.manage_jobs_without_queue_name:
             topmost = owner
         job = owner

@@ -196,6 +196,17 @@ def test_an_owner_that_has_another_uid_manages_nothing() -> None:
     assert not held(free)
 
 
+def test_an_owner_in_another_namespace_manages_nothing() -> None:
+    """Its uid is easily read there, and the garbage collector needs a while to take such a job away."""
+    world = lab()
+    job = create(world, ray_job())
+    create(world, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "other"}})
+    queue = {"apiVersion": KUEUE, "kind": "LocalQueue", "metadata": {"name": "q", "namespace": "other"}}
+    create(world, {**queue, "spec": {"clusterQueue": "q"}})
+    create(world, batch_job("abroad", owner(job), queue="q", namespace="other"))
+    assert workloads(world) == ["abroad", "tune"]
+
+
 def test_an_owner_that_does_not_control_manages_nothing() -> None:
     world = lab()
     job = create(world, ray_job())
