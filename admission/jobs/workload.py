@@ -64,8 +64,9 @@ def compose(
         "active": True,
         "podSets": pod_sets,
         "priority": priority,
-        "queueName": read.queue_name,
     }
+    if read.queue_name:  # the schema takes no empty one
+        spec["queueName"] = read.queue_name
     if priority_class is not None:
         spec["priorityClassRef"] = dict(zip(("group", "kind", "name"), priority_class, strict=True))
     if read.maximum_execution_seconds is not None:

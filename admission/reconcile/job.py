@@ -249,7 +249,7 @@ def _retain(view: View, job: Job, workload: Workload, now: float) -> Wishes:
 def _follow_labels(view: View, job: Job, workload: Workload) -> Wishes | None:
     """Queue, gates and priority class of the job, carried over to its Workload where Kueue allows it (Kueue 0.19)."""
     if job.suspended and not workload.reserved and job.queue_name != workload.queue_name:
-        return Wishes(effects=(Patch(workload.ref, {"spec": {"queueName": job.queue_name}}),))
+        return Wishes(effects=(Patch(workload.ref, {"spec": {"queueName": job.queue_name or None}}),))
     if _gates(job.gated_by) < _gates(workload.gated_by):  # they can only be removed
         fewer = {"metadata": {"annotations": {names.ADMISSION_GATED_BY: job.gated_by or None}}}
         message = f'Updated workload AdmissionGatedBy to "{job.gated_by}"'

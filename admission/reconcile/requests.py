@@ -28,6 +28,8 @@ JSON = "application/json"
 # Kueue's own managers, so that ownership of fields reads the same (Kueue 0.19).
 ADMISSION_MANAGER = "kueue-admission"
 MANAGER = "kueue"
+# Of a Workload's spec: a merge patch that does not speak of them would leave what the job said before.
+_MAY_GO = ("queueName", "priorityClassRef", "maximumExecutionTimeSeconds")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,7 @@ def render(
         case CreateWorkload():
             return Request("create", effect.ref, _composed(effect, manifests, kinds))
         case UpdateWorkload():
-            spec = _composed(effect, manifests, kinds)["spec"]
+            spec = {**dict.fromkeys(_MAY_GO), **_composed(effect, manifests, kinds)["spec"]}
             spec.pop("active", None)
             return Request("patch", effect.ref, _at({"spec": spec}, effect.resource_version))
         case StartJob():

@@ -292,6 +292,13 @@ def test_a_workload_is_composed_from_its_job() -> None:
     }
 
 
+def test_a_job_without_a_queue_has_a_workload_that_names_none() -> None:
+    """An empty name is none that the schema takes."""
+    manifest = job()
+    del manifest["metadata"]["labels"]["kueue.x-k8s.io/queue-name"]
+    assert "queueName" not in compose("Job", manifest, "w")["spec"]
+
+
 def test_the_workload_has_each_variable_once_and_the_job_keeps_its_own() -> None:
     env = [{"name": "MODE", "value": "a"}, {"name": "N", "value": "1"}, {"name": "MODE", "value": "b"}]
     manifest = job({"spec": {"containers": [{"name": "c", "env": env}]}})
