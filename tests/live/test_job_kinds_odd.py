@@ -52,7 +52,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 def waiting(site: Site, kind: str, name: str) -> Job:
     job = site.apply(a_job(kind, name, SHUT))
-    soon(lambda: job.has("QuotaReserved", "False"), "the job's Workload waits")
+    soon(lambda: bool(job.workloads()), "the job has a Workload")
     return job
 
 
@@ -192,7 +192,7 @@ def test_one_that_is_made_anew_under_its_name_has_a_new_workload(site: Site, kin
     site.kubectl("replace", "--force", "-f", "-", given=a_job(kind, old.name, SHUT))
     new = site.job(a_job(kind, old.name, SHUT))
     assert new.uid != old.uid
-    soon(lambda: new.has("QuotaReserved", "False"), "the new job's Workload waits")
+    soon(lambda: bool(new.workloads()), "the new job has a Workload")
     assert new.workload()["metadata"]["name"] != before["metadata"]["name"]
     soon(lambda: not old.workloads(), "the Workload of the old one is gone")
 
@@ -204,7 +204,7 @@ def test_a_name_may_be_generated(site: Site, kind: str) -> None:
     made = json.loads(site.kubectl("create", "-o", "json", "-f", "-", given=manifest))
     job = site.job(made)
     assert job.held
-    soon(lambda: job.has("QuotaReserved", "False"), "its Workload waits")
+    soon(lambda: bool(job.workloads()), "it has a Workload")
     assert job.name in job.workload()["metadata"]["name"]
 
 
