@@ -18,7 +18,7 @@ from controller.kit import metrics
 from controller.kit.clock import SYSTEM, Clock
 from controller.kit.logs import Log
 from controller.kube.client import Client
-from controller.kube.errors import NotFound
+from controller.kube.errors import Forbidden, NotFound
 from controller.kube.reflector import Changed, Delta, Gone, Missing, Reflector, Synced
 
 Reader = Callable[[dict[str, Any]], object]
@@ -112,6 +112,11 @@ class Books:
             manifest = await self._client.get(ref)
         except NotFound:
             self._state.gone(ref, read=True)
+        except Forbidden:
+            reflector = self._reflectors.get(ref.kind)
+            if reflector is not None and reflector.listed_from > float("-inf"):
+                raise
+            self._state.gone(ref, read=True)  # we know no object of the kind, nor shall we
         else:
             reflector = self._reflectors.get(ref.kind)
             if reflector is None or reflector.heard_of(manifest):

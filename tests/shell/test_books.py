@@ -13,7 +13,7 @@ from admission.reconcile.view import Serving
 from controller.books import Books
 from controller.kit.clock import SYSTEM
 from controller.kube.client import Client
-from controller.kube.errors import Faulty
+from controller.kube.errors import Faulty, Forbidden
 from tests.shell.apiserver import ApiServer
 from tests.shell.conftest import JOBS, until
 
@@ -166,6 +166,16 @@ async def test_a_doubt_is_settled_by_a_read(server: ApiServer, desk: Desk) -> No
     assert desk.memory.told[2:] == ["Job a read", "Job a gone", "Job a gone read"]
     server.faults.append(web.Response(status=503))
     with pytest.raises(Faulty):
+        await desk.books.look(JOB)
+
+
+async def test_what_we_were_never_allowed_to_see_is_nothing_to_wait_for(server: ApiServer, desk: Desk) -> None:
+    """An owner of such a kind would else be asked for every second, and its job be left to wait."""
+    server.faults.append(web.Response(status=403))
+    await desk.books.look(Ref(SWEEP, "ns", "owner"))
+    assert desk.memory.told[-1] == f"{SWEEP} owner gone read"
+    server.faults.append(web.Response(status=403))
+    with pytest.raises(Forbidden):  # of a kind that we know objects of it may be there
         await desk.books.look(JOB)
 
 
