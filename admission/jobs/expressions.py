@@ -74,8 +74,10 @@ def number(expression: Expression, scope: Scope) -> int | None:
         return expression
     if isinstance(expression, Stated):
         numbers = [one for value in scope.found(expression.place) if (one := _number(value)) is not None]
-        return sum(numbers) if numbers else expression.default
-    parts = [one for part in expression.of if (one := number(part, scope)) is not None]
+        if len(numbers) > 1:  # none takes away from others: nor does it in who makes the pods
+            return sum(max(one, 0) for one in numbers)
+        return numbers[0] if numbers else expression.default
+    parts = [max(one, 0) for part in expression.of if (one := number(part, scope)) is not None]
     return _combined(expression, parts) if parts else None
 
 

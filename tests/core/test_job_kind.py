@@ -24,6 +24,8 @@ MANIFEST = {
     "spec": {
         "replicas": 3,
         "text": "12",
+        "debt": -2,
+        "lines": [4, -3],
         "yes": True,
         "groups": [{"name": "a", "size": 2}, {"name": "b", "size": 5}, "junk"],
         "map": {"y": {"size": 1}, "x": {"size": 2}},
@@ -95,6 +97,8 @@ def test_what_is_no_path_says_from_where_on(path: str) -> None:
         ({"path": "spec.nothing", "default": 2}, 2),
         ({"product": ["spec.replicas", {"min": [4, "spec.text"]}]}, 12),
         ({"sum": ["spec.replicas", 1]}, 4),
+        ({"sum": ["spec.replicas", "spec.debt"]}, 3),
+        ("spec.lines[*]", 4),
         ({"max": ["spec.replicas", "spec.nothing"]}, 3),
         ({"product": ["spec.replicas", "spec.nothing"]}, 3),
         ({"min": ["spec.nothing"]}, None),
