@@ -13,8 +13,9 @@ from typing import Any
 from hack.peer import rules
 from hack.peer.memory import AS_USUAL, Waking, play_in_memory
 from hack.peer.outcome import Moment, Outcome
-from hack.peer.rules import Difference, Rule, View
+from hack.peer.rules import Rule
 from hack.peer.scenario import Scenario
+from hack.peer.view import Difference, View
 
 ABSENT = "-"
 # Not rules but other runs of ours: what differs is gone when those set aside are woken otherwise at this moment.

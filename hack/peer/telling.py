@@ -9,9 +9,9 @@ import yaml
 
 from hack.peer.compare import Verdict
 from hack.peer.outcome import Moment
-from hack.peer.rules import Difference
 from hack.peer.scenario import Scenario
 from hack.peer.settings import FILES, HEAD
+from hack.peer.view import Difference
 
 STEP = 10  # virtual seconds between two events
 
