@@ -37,7 +37,9 @@ class Hook:
 def _hook(verb: Verb, name: str, *operations: Operation, status: bool = False, domain: str = "kb.io") -> Hook:
     kind = kind_of(name)
     lowered = kind.kind.lower()
-    path = f"/{verb}-{kind.group.replace('.', '-')}-{kind.version}-{lowered}"
+    # Among kinds that people describe there may be two whose groups differ in a dot alone.
+    group = kind.group.replace(".", "-") if name in KINDS else kind.group
+    path = f"/{verb}-{group}-{kind.version}-{lowered}"
     resources = (kind.plural, f"{kind.plural}/status") if status else (kind.plural,)
     return Hook(f"{verb[0]}{lowered}.{domain}", path, verb, name, kind.group, kind.version, resources, operations)
 

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from admission.answers import Answer, Operation, Request, answer, hooks_for
+from admission.answers.hooks import job_hooks
 from admission.jobs.described import described
 from admission.jobs.places import value_at
 from admission.jobs.registry import JOB_KINDS
@@ -219,7 +220,7 @@ def test_a_described_kind_is_held_as_it_is_described(how: str) -> None:
 
 
 def test_paths_of_described_kinds_follow_kueues_rule_and_come_and_go_with_their_job_kind() -> None:
-    path, review = "/mutate-experiments-example-v1-sweep", Request("CREATE", "lab", sweep_without_hold())
+    path, review = "/mutate-experiments.example-v1-sweep", Request("CREATE", "lab", sweep_without_hold())
     cluster = cluster_of(job_kind())
     assert answer(path, review, cluster).patch
     cluster.job_kinds.forget("sweep")
@@ -251,3 +252,9 @@ def test_every_kind_that_is_built_in_has_hooks_on_creation_and_change(kind: str)
         ["mutate", "validate"]
     ] * 2
     assert hooks_for(kind, "UPDATE", "status") == ()
+
+
+def test_groups_that_differ_in_a_dot_have_paths_of_their_own() -> None:
+    """Jobs of one kind would else be held as those of the other are."""
+    paths = [hook.path for group in ("a.b", "a-b") for hook in job_hooks(f"Sweep.v1.{group}")]
+    assert len(set(paths)) == 4

@@ -69,7 +69,7 @@ async def test_it_is_reached_and_trusted_like_the_kinds_that_are_built_in() -> N
     async with loopback() as (stored, url), Client(host=url) as client:
         view = ClusterView(client, DEFAULTS)
         describe(view.job_kinds)
-        path = "/validate-experiments-example-v1-sweep"
+        path = "/validate-experiments.example-v1-sweep"
         for reached in (by_url("https://gate.example:9443", "Q0E="), by_service("kueue-system", "Q0E=", 8443)):
             installed(stored, reached)
             await DescribedKinds(client, view).step()
@@ -157,7 +157,7 @@ async def test_a_cluster_without_job_kinds_has_none() -> None:
 async def test_reviews_of_a_described_kind_are_answered_while_it_is_described() -> None:
     view = StandingView()
     view.job_kinds = JobKinds()
-    path, made = "/mutate-experiments-example-v1-sweep", sweep()
+    path, made = "/mutate-experiments.example-v1-sweep", sweep()
     made["metadata"]["labels"] = {"kueue.x-k8s.io/queue-name": "q"}
     made["spec"]["suspend"] = False
     async with webhook_server(view) as api:
