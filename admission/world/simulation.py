@@ -187,7 +187,8 @@ class Simulation:
         return self._version
 
     def _workload(self, key: WorkloadKey) -> Workload:
-        workload = self.state.objects.workloads[key].current
+        # As it is stored: what is wanted besides follows with a write of its own.
+        workload = self.state.objects.workloads[key].observed
         assert workload is not None
         return workload
 
