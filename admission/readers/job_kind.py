@@ -32,6 +32,8 @@ _KIND = re.compile(r"(?P<kind>[A-Z][A-Za-z0-9]*)\.(?P<version>v[0-9]+((alpha|bet
 _GROUP = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _PLURAL = re.compile(r"[a-z][a-z0-9]*")
 _ANNOTATION = re.compile(r"([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?")
+# Webhooks are named by them, and the API server takes all of a configuration or nothing.
+_LONGEST_KIND, _LONGEST_GROUP = 62, 160
 _DEEPEST_HOLD = 16  # steps; webhooks compare the field in CEL, step by step. Kinds that were looked at need three
 _STOPS = {"Delete": "Delete", "None": "Never"}
 
@@ -123,6 +125,11 @@ class _Reading(Expressions):
             self.wrong("spec.kind", stated, remedy)
         elif found["group"] in ("kueue.x-k8s.io", "lockgate.dev"):
             self.wrong("spec.kind", stated, "is no kind of job: name one that makes pods")
+        elif len(found["kind"]) > _LONGEST_KIND:
+            self.wrong("spec.kind", stated, f"the kind must have at most {_LONGEST_KIND} characters")
+        elif len(found["group"]) > _LONGEST_GROUP or max(map(len, found["group"].split("."))) > 63:
+            remedy = f"the group must have at most {_LONGEST_GROUP} characters, and 63 between dots"
+            self.wrong("spec.kind", stated, remedy)
         if plural and not _PLURAL.fullmatch(plural):
             remedy = "must be the name of a resource, in lower case, like sweeps: see `kubectl api-resources`"
             self.wrong("spec.plural", plural, remedy)
