@@ -82,7 +82,11 @@ def crowd(seed: int) -> tuple[list[Manifest], list[Arrival]]:
     return objects, sorted(arrivals, key=lambda one: one.at)
 
 
-@pytest.mark.parametrize("seed", [*range(5), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(5, 100))])
+QUICK = (0, 1, 2, 3, 91)  # in the last one somebody leaves in the moment of its admission
+LONG = (pytest.param(seed, marks=pytest.mark.long) for seed in range(100) if seed not in QUICK)
+
+
+@pytest.mark.parametrize("seed", [*QUICK, *LONG])
 def test_the_short_way_and_a_whole_cluster_in_memory_agree(seed: int) -> None:
     objects, arrivals = crowd(seed)
     played = simulation(objects, arrivals)
