@@ -11,9 +11,11 @@ from typing import Any, NamedTuple
 import msgspec
 
 from admission.jobs.places import Path, replaced, value_at
+from admission.jobs.templates import PermanentProblem
 from admission.readers.narrow import items, mapping, text
 
 ANNOTATION = "lockgate.dev/before-start"
+_LONGEST = 200 * 1024  # bytes; Kubernetes takes 256 KiB for all annotations of an object
 _NOTE: Path = ("metadata", "annotations", ANNOTATION)
 
 
@@ -27,9 +29,15 @@ class Original(NamedTuple):
 
 
 def with_note(manifest: Mapping[str, Any], paths: Iterable[Path]) -> Mapping[str, Any]:
-    """The manifest with an annotation that says what lies at these places now."""
+    """The manifest with an annotation that says what lies at these places now. Raises PermanentProblem."""
     said = [[list(path), value_at(manifest, path)] for path in paths]
-    noted: Mapping[str, Any] = replaced(manifest, _NOTE, json.dumps(said, separators=(",", ":"), sort_keys=True))
+    note = json.dumps(said, separators=(",", ":"), sort_keys=True)
+    if len(note) > _LONGEST:
+        raise PermanentProblem(
+            f"its selectors and tolerations take {len(note)} bytes, more than fits into an annotation: say them "
+            "once, for the whole job"
+        )
+    noted: Mapping[str, Any] = replaced(manifest, _NOTE, note)
     return noted
 
 

@@ -376,6 +376,14 @@ def test_starting_writes_where_each_template_looks_first() -> None:
     assert not back["metadata"].get("annotations")
 
 
+def test_what_could_not_be_noted_is_not_started_and_holds_no_quota() -> None:
+    many = [{"key": f"k{at}", "operator": "Exists", "effect": "NoSchedule"} for at in range(20)]
+    with pytest.raises(PermanentProblem, match="more than fits into an annotation"):
+        started(
+            wf(*[pod(f"p{at}", "1", tolerations=many) for at in range(200)], steps(["p1"])), node_selector={"a": "b"}
+        )
+
+
 def test_flavors_are_matched_by_what_all_its_pods_say() -> None:
     gpu = pod("gpu", "1", nodeSelector={"pool": "gpu", "zone": "b"}, tolerations=[{"key": "gpu"}, {"key": "spot"}])
     plain = pod(
