@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from admission.jobs.spark_memory import BadMemory, quantity
 from admission.jobs.spark_settings import Settings
-from admission.readers.narrow import entries, integer, items, mapping, strings, text
+from admission.readers.narrow import canonical, entries, integer, items, mapping, strings, text
 
 _LOCAL_DIRECTORY = "spark-local-dir-"  # such volumes are mounted by Spark itself
 
@@ -73,22 +73,26 @@ def _resources(settings: Settings, role: str, stated: Mapping[str, Any]) -> dict
 
 
 def _beside(stated: list[Any], added: object) -> list[Any]:
-    known = [(container.get("name"), container.get("image")) for container in stated]
-    return stated + [one for one in entries(added) if (one.get("name"), one.get("image")) not in known]
+    known = {_called(container) for container in stated}
+    return stated + [one for one in entries(added) if _called(one) not in known]
+
+
+def _called(container: Mapping[str, Any]) -> str:
+    return canonical([container.get("name"), container.get("image")])
 
 
 def _mounts(settings: Settings, own: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    known = [volume.get("name") for volume in entries(settings.spec.get("volumes"))]
+    known = {text(volume.get("name")) for volume in entries(settings.spec.get("volumes"))}
     return [
         mount
         for mount in entries(own.get("volumeMounts"))
-        if mount.get("name") in known and not text(mount.get("name")).startswith(_LOCAL_DIRECTORY)
+        if text(mount.get("name")) in known and not text(mount.get("name")).startswith(_LOCAL_DIRECTORY)
     ]
 
 
 def _volumes(settings: Settings, role: Role, pod: Mapping[str, Any]) -> dict[str, Any]:
-    mounted = [mount.get("name") for mount in _mounts(settings, settings.role(role.name))]
-    wanted = [volume for volume in entries(settings.spec.get("volumes")) if volume.get("name") in mounted]
+    mounted = {text(mount.get("name")) for mount in _mounts(settings, settings.role(role.name))}
+    wanted = [volume for volume in entries(settings.spec.get("volumes")) if text(volume.get("name")) in mounted]
     return _unless_empty("volumes", [*items(pod.get("volumes")), *wanted])
 
 
