@@ -11,6 +11,7 @@ from admission.readers.places import BadPlace, is_plain, read_place
 
 DEEPEST = 8  # expressions inside of each other; kinds that were looked at need two
 MOST = 16  # operands of one
+MOST_PARTS = 256  # operands of all in a JobKind: every job is asked for each
 _HOW = get_args(Combined.__annotations__["how"])
 _FORM = (
     "must be a number, a path, {path: …, default: …} or one of {product: […]}, {sum: […]}, {min: […]} and {max: […]}"
@@ -23,6 +24,7 @@ class Expressions:
 
     def __init__(self) -> None:
         self.errors: list[FieldError] = []
+        self._parts = 0
 
     def wrong(self, path: str, value: object, detail: str) -> None:
         """Lists and maps are not repeated: they may be of any size and depth."""
@@ -78,6 +80,10 @@ class Expressions:
             return None
         if depth >= DEEPEST:
             self.wrong(f"{path}.{how}", how, f"is more than {DEEPEST} deep: state it in fewer steps")
+            return None
+        self._parts += len(of)
+        if self._parts > MOST_PARTS:
+            self.wrong(f"{path}.{how}", how, f"makes numbers of more than {MOST_PARTS} parts: state them in fewer")
             return None
         parts = [self.expression(f"{path}.{how}[{at}]", one, within, depth + 1) for at, one in enumerate(of)]
         if any(one is None for one in of):

@@ -163,6 +163,13 @@ def test_a_job_of_which_no_workload_can_be_made_is_told_why(groups: list[Object]
     assert seen(sweep(groups=groups)).problem.startswith(problem)
 
 
+def test_numbers_of_many_parts_are_refused_as_each_job_would_have_to_be_asked_for_all_of_them() -> None:
+    many: Object = {"sum": [{"sum": ["spec.n"] * 16}] * 16}
+    found, errors = read_rules(job_kind(podSets=[{"name": "main", "count": many, "template": "spec.template"}]))
+    assert found is None
+    assert "numbers of more than 256 parts" in str(errors[0])
+
+
 def test_a_list_without_end_keeps_nobody_busy() -> None:
     each = [{"forEach": "spec.groups", "name": "name", "count": {"sum": ["$.spec.groups[*].n"]}, "template": "t"}]
     began = process_time()
