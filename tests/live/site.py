@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from admission.jobs import JOB_KINDS
+from admission.jobs.hold import Hold
 from admission.model.kinds import KINDS, kind_of
 from admission.world.metadata import separate_status
 from admission.world.objects import condition, kind_key
@@ -101,12 +102,14 @@ class Site:
 class Job:
     """A job of any kind, as the API server has it, and the Workload that it owns."""
 
-    def __init__(self, site: Site, manifest: Object) -> None:
+    def __init__(self, site: Site, manifest: Object, hold: Hold | None = None) -> None:
+        """`hold`: of a kind that is not built in."""
         self._site = site
         self.kind, self.name = kind_key(manifest), manifest["metadata"]["name"]
         self.namespace = manifest["metadata"]["namespace"]
         self.path = kind_of(self.kind).path(self.namespace, self.name)
         self.uid = self.now()["metadata"]["uid"]
+        self._hold = JOB_KINDS[self.kind].hold if hold is None else hold
 
     def now(self) -> Object:
         return self._site.api.get(self.path)
@@ -116,7 +119,7 @@ class Job:
 
     @property
     def held(self) -> bool:
-        return JOB_KINDS[self.kind].hold.holds(self.now())
+        return self._hold.holds(self.now())
 
     def as_written(self) -> Object:
         """All of it that is its author's: what a job must have back when it is stopped."""
