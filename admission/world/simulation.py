@@ -53,7 +53,7 @@ class Simulation:
         self.stories: dict[WorkloadKey, Story] = {}
         self.peaks: dict[tuple[str, FlavorResource], int] = {}  # the most that each queue held at once
         self.expected = self.done = 0  # arrivals; those that have ended
-        self.unmanaged: list[Ref] = []  # jobs without a queue: they start at once and take no quota
+        self.unmanaged: list[Ref] = []  # jobs that are not queued: they start at once and take no quota
         self._world = World(configuration, start=start, autostart=False)
         self._shapes = Shapes(self.state, self._world.api)
         self._fed = False
@@ -312,6 +312,16 @@ class Simulation:
     def awaits(self, ref: Ref) -> bool:
         """It is still to come."""
         return ref in self._refs and self._refs[ref] is None
+
+    def why_unmanaged(self, ref: Ref) -> str:
+        """Of one of `unmanaged`, as the rest of a sentence that begins with its name."""
+        if ref.kind not in self.state.job_kinds:
+            return "is of a kind that integrations.frameworks does not list"
+        namespace = self.state.objects.namespace(ref.namespace)
+        selector = self.state.objects.configuration.managed_jobs_namespace_selector
+        if namespace is not None and not selector.matches(namespace.labels):
+            return "is in a namespace that managedJobsNamespaceSelector leaves out"
+        return "names no queue"
 
     def workloads(self) -> Iterator[tuple[Story, Workload | None]]:
         """All that arrived, in order; None for a Job that got no Workload."""

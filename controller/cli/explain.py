@@ -52,7 +52,7 @@ def command(
         seen = f"has not arrived by {spoken(simulation.now)}" if simulation.awaits(ref) else "is in none of the paths"
         raise Complaint(f"{what} {seen}; see who is there with: lockgate simulate … --output timeline")
     if story is None:
-        why = "It names no queue: it runs at once and takes no quota."
+        why = f"It {simulation.why_unmanaged(ref)}: it runs at once and takes no quota."
         explanation = Explanation(WorkloadKey(""), "unmanaged", "", "", "", why)
     elif story.problem:
         explanation = Explanation(story.key, "pending", "", "", "Misconfigured", f"{story.problem}.", never=True)

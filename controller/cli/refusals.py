@@ -29,7 +29,8 @@ def problems_of(message: str, source: Manifest) -> Iterator[Problem]:
             field = "metadata.name"
         where = (*source.path, *path_of(field))
         line = line_of(text_of(FilePath(source.file)), source.document, where)
-        yield Problem(source.file, source.document, line, field, f"is refused: {reason}", _REMEDY)
+        remedy = "add it" if reason == "Required value" else _REMEDY
+        yield Problem(source.file, source.document, line, field, f"is refused: {reason}", remedy)
 
 
 def _taken_apart(message: str) -> list[tuple[str, str]]:

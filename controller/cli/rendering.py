@@ -159,7 +159,7 @@ def _waiting(simulation: Simulation, stories: Iterable[Story]) -> Iterable[str]:
     if shown > MAX_ROWS:
         yield f"… and {shown - MAX_ROWS} more wait."
     for ref in simulation.unmanaged[:MAX_ROWS]:
-        yield f"[bold]{escape(str(ref))}[/] names no queue: it runs at once and takes no quota."
+        yield f"[bold]{escape(str(ref))}[/] {simulation.why_unmanaged(ref)}: it runs at once and takes no quota."
 
 
 def _clock(moment: float | None) -> str:

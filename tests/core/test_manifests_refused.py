@@ -54,6 +54,7 @@ def test_several_faults_of_one_object_are_told_apart(tmp_path: Path) -> None:
     assert (first.line, first.field) == (12, "spec.template.spec.restartPolicy")
     assert (second.line, second.field) == (14, "spec.template.spec.containers[0].image")
     assert second.problem == "is refused: Required value"
+    assert (first.remedy, second.remedy) == ("mend it as the message says", "add it")
 
 
 def test_in_a_list_and_a_later_document_the_line_is_found_too(tmp_path: Path) -> None:

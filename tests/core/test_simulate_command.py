@@ -102,6 +102,31 @@ def test_a_job_without_a_queue_is_explained(tmp_path: Path) -> None:
     assert "has not arrived by 1m0s" in err
 
 
+@pytest.mark.parametrize(
+    ("setting", "why"),
+    [
+        (
+            "integrations: {frameworks: [jobset.x-k8s.io/jobset]}",
+            "is of a kind that integrations.frameworks does not list",
+        ),
+        (
+            "managedJobsNamespaceSelector: {matchLabels: {team: a}}",
+            "is in a namespace that managedJobsNamespaceSelector leaves out",
+        ),
+    ],
+)
+def test_a_job_that_the_configuration_leaves_out_is_told_so(tmp_path: Path, setting: str, why: str) -> None:
+    config = tmp_path / "config.yaml"
+    config.write_text(f"apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n{setting}\n")
+    file = tmp_path / "named.json"
+    file.write_text(json.dumps(job("a", "q")))
+    for asked in (("simulate", str(file)), ("explain", "Job/lab/a", str(file))):
+        code, out, _ = run(*asked, "--config", str(config))
+        assert code == 0
+        assert f"{why}: it runs at once and takes no quota." in " ".join(out.split())
+        assert "names no queue" not in out
+
+
 @pytest.mark.parametrize("output", ["table", "json"])
 def test_a_reader_that_leaves_early_is_no_failure(output: str) -> None:
     reading, writing = os.pipe()
