@@ -66,8 +66,19 @@ def _holder(resource: str, holder: Holding) -> str:
     return f"{holder.name} ({text(resource, holder.units)} in queue {holder.cluster_queue}{leaving})"
 
 
+def _told_once(lacks: Sequence[Lack]) -> list[Lack]:
+    """Of several pod sets that lack the same, the one that asks for most: what those before it ask for is in it."""
+    most: dict[tuple[str, ...], Lack] = {}
+    for lack in lacks:
+        what = lack.resource, lack.flavor, lack.verdict, lack.note
+        if what not in most or lack.asked > most[what].asked:
+            most[what] = lack
+    return list(most.values())
+
+
 def waits_for_quota(lacks: Sequence[Lack]) -> str:
     """From all flavors: the nearest to fitting first, then those that never will."""
+    lacks = _told_once(lacks)
     waiting = sorted(
         (lack for lack in lacks if lack.missing and lack.verdict not in ("NoMatchingFlavor", "ExceedsMaxQuota")),
         key=lambda lack: lack.missing * 1000 // max(lack.asked, 1),
@@ -78,13 +89,14 @@ def waits_for_quota(lacks: Sequence[Lack]) -> str:
 
 
 def never_fits(lacks: Sequence[Lack]) -> str:
-    hopeless = [lack for lack in lacks if lack.verdict in ("ExceedsMaxQuota", "NoMatchingFlavor")]
+    hopeless = [lack for lack in _told_once(lacks) if lack.verdict in ("ExceedsMaxQuota", "NoMatchingFlavor")]
     parts = [of_flavor(lack) for lack in hopeless[:_NAMED]]
     why = f": {'; '.join(parts)}" if parts else ""
     return f"Cannot start as it is{why}. Ask for less, or have the quota raised."
 
 
 def no_flavor(lacks: Sequence[Lack], message: str) -> str:
+    lacks = _told_once(lacks)
     uncovered = [lack for lack in lacks if lack.verdict == "NoMatchingFlavor" and not lack.flavor]
     if uncovered:
         return f"Cannot start: {'; '.join(of_flavor(lack) for lack in uncovered[:_NAMED])}."

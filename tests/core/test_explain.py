@@ -70,6 +70,41 @@ def test_more_than_the_queue_could_ever_have_never_starts() -> None:
     assert "does not start unless something changes" in why.sentence
 
 
+def crew(*cpus: str) -> Manifest:
+    """A JobSet of single pods."""
+    one = job("waits", "q")
+
+    def replicated(number: int, cpu: str) -> Manifest:
+        template = job("waits", "q", cpu)["spec"]["template"]
+        return {"name": f"r{number}", "template": {"spec": {"template": template}}}
+
+    jobs = [replicated(number, cpu) for number, cpu in enumerate(cpus)]
+    return {**one, "apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "spec": {"replicatedJobs": jobs}}
+
+
+@pytest.mark.parametrize(
+    ("quota", "cpus", "says"),
+    [
+        (
+            8,
+            "152",
+            "Waits for quota: it asks for 8 cpu of flavor std: 1 free, 7 missing; held by lab/mine (7 in queue q). It",
+        ),
+        (4, "156", "it asks for 7 cpu, and its queue can never have more than 4 of flavor std. Ask for less"),
+    ],
+)
+def test_of_several_pod_sets_in_one_flavor_the_most_is_told_once(quota: int, cpus: str, says: str) -> None:
+    before = [Arrival(0, None, job("mine", "q", "7"))] if quota > 7 else []
+    played = simulation([flavor(), *queue("q", quota)], [*before, Arrival(50, None, crew(*cpus))])
+    played.run(100)
+    story = played.find(Ref("JobSet", "lab", "waits"))
+    assert story is not None
+    why = explain(played.state, story.key, played.start + 100, played.called)
+    assert len(why.lacks) == 3
+    assert says in why.sentence
+    assert why.sentence.count("it asks for") == 1
+
+
 def test_a_taint_that_nobody_tolerates_is_named() -> None:
     tainted = {**flavor(), "spec": {"nodeTaints": [{"key": "gpu", "value": "yes", "effect": "NoSchedule"}]}}
     why = one_waits([tainted, *queue("q", 4)], job("waits", "q"))
