@@ -34,6 +34,7 @@ integrations:
   - sparkoperator.k8s.io/sparkapplication
   - argoproj.io/workflow
 """
+LONGEST = "kueue.x-k8s.io/max-exec-time-seconds"
 SHUT, OPEN = "shut", "open"  # nothing starts in the one
 
 
@@ -219,3 +220,16 @@ def test_a_kind_that_is_left_out_of_the_frameworks_is_left_alone(site: Site) -> 
 def test_a_kind_that_is_served_later_is_queued_without_a_restart(site: Site) -> None:
     install_job_crds(site.cluster, [LATER])
     delete(site, running(site, LATER, "late"))
+
+
+def test_what_a_waiting_job_says_no_more_goes_from_its_workload(site: Site) -> None:
+    """Jobs without a queue are managed, too: the Workload stays, and names none."""
+    manifest = a_job("PyTorchJob", "forgetful", SHUT)
+    manifest["metadata"]["labels"][LONGEST] = "60"
+    job = site.apply(manifest)
+    soon(lambda: bool(job.workloads()), "the job has a Workload")
+    before = job.workload()
+    assert (before["spec"]["queueName"], before["spec"]["maximumExecutionTimeSeconds"]) == (SHUT, 60)
+    site.kubectl("label", job.kind, job.name, "-n", NAMESPACE, f"{LONGEST}-", f"{QUEUE}-")
+    soon(lambda: not {"queueName", "maximumExecutionTimeSeconds"} & job.workload()["spec"].keys(), "both are gone")
+    assert job.workload()["metadata"]["uid"] == before["metadata"]["uid"]
