@@ -70,3 +70,12 @@ def test_a_misspelt_annotation_of_ours_is_noted(tmp_path: Path) -> None:
     assert "did you mean lockgate.dev/runtime?" in note
     file.write_text(JOB.replace("name: j", "name: j, annotations: {lockgate.dev/tint: 5m}"))
     assert "does not read: remove it" in load([file]).notes[0]
+
+
+@pytest.mark.parametrize("name", ["min-resources", "before-start"])
+def test_an_annotation_that_counts_or_that_we_have_left_there_is_not_remarked_on(tmp_path: Path, name: str) -> None:
+    file = tmp_path / "a.yaml"
+    file.write_text(JOB.replace("name: j", f"name: j, annotations: {{lockgate.dev/{name}: x}}"))
+    assert load([file]).notes == []
+    file.write_text(JOB.replace("name: j", f"name: j, annotations: {{lockgate.dev/{name}s: x}}"))
+    assert f"did you mean lockgate.dev/{name}?" in load([file]).notes[0]
