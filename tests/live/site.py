@@ -14,7 +14,7 @@ from admission.jobs import JOB_KINDS
 from admission.jobs.hold import Hold
 from admission.model.kinds import KINDS, kind_of
 from admission.world.metadata import separate_status
-from admission.world.objects import condition, kind_key
+from admission.world.objects import condition, holds, kind_key
 from admission.world.operators import OPERATORS
 from controller.cli import roles
 from hack.cluster import Api, Cluster
@@ -76,9 +76,9 @@ class Site:
         self.api.apply({"apiVersion": API, "kind": "LocalQueue", "metadata": metadata, "spec": {"clusterQueue": name}})
 
     def reserved(self, queue: str) -> int:
-        """How many Workloads hold quota of a ClusterQueue."""
-        status = self.api.get(KINDS["ClusterQueue"].path("", queue)).get("status", {})
-        return int(status.get("reservingWorkloads", 0))
+        """How many Workloads hold quota of a ClusterQueue: counted, as its own status comes some seconds later."""
+        found = self.api.get(KINDS["Workload"].path())["items"]
+        return sum(1 for one in found if _holds_quota_of(one, queue))
 
     def occupy(self, queue: str) -> Object:
         """A Workload that needs all of a queue's CPUs, more important than any job."""
@@ -97,6 +97,12 @@ class Site:
 
     def now(self, workload: Object) -> Object:
         return self.api.get(f"{WORKLOADS}/{workload['metadata']['name']}")
+
+
+def _holds_quota_of(workload: Object, queue: str) -> bool:
+    if workload.get("status", {}).get("admission", {}).get("clusterQueue") != queue:
+        return False
+    return holds(workload, "QuotaReserved") and not holds(workload, "Finished")
 
 
 class Job:
@@ -196,8 +202,8 @@ class BatchJob(Job):
             )
 
 
-def soon(holds: Callable[[], bool], what: str) -> None:
-    until(holds, PATIENCE, what)
+def soon(look: Callable[[], bool], what: str) -> None:
+    until(look, PATIENCE, what)
 
 
 def namespace(name: str, **labels: str) -> Object:
