@@ -89,6 +89,9 @@ class _Handler:
             async with asyncio.timeout(SECONDS), room.held(size):
                 read = True
                 return await _answered(await body_of(http, size))
+        except ConnectionResetError:
+            _count("unreadable")
+            raise web.HTTPBadRequest(text="the body has no end\n") from None
         except TimeoutError:
             _count("unreadable")
             if read:

@@ -88,6 +88,10 @@ class _Handler:
         except review.BadReview as error:
             self._unreadable.inc()
             raise web.HTTPBadRequest(text=f"{error}\n") from None
+        except ConnectionResetError:
+            # Nobody reads this; unanswered, aiohttp would log it as a fault of ours.
+            self._unreadable.inc()
+            raise web.HTTPBadRequest(text="the body has no end\n") from None
         said = await self._ask(question.request)
         (self._allowed if said.allowed else self._refused).inc()
         return web.Response(body=review.write(question.uid, said), content_type="application/json")

@@ -12,7 +12,10 @@ import aiohttp
 import pytest
 import yaml
 
+from admission.api.crd import CONVERT_PATH
+from controller.kit import metrics
 from tests.shell.apiserver import ApiServer as Cluster
+from tests.shell.conftest import until
 from tests.webhooks.hostile import Attacker, Reply
 from tests.webhooks.serving import AUTHORITY, LEAF, ApiServer, envelope, trusting, webhook_server
 from tests.webhooks.test_reviews import JOB, VALIDATE
@@ -199,3 +202,21 @@ async def test_a_body_that_never_comes_is_a_timeout_and_not_a_hang(monkeypatch: 
         async with asyncio.timeout(20):
             assert b" 408 " in await reader.readline()
         writer.transport.abort()
+
+
+@pytest.mark.parametrize("path", ["/validate-batch-v1-job", CONVERT_PATH])
+async def test_who_leaves_in_the_middle_of_a_review_is_no_fault_of_ours(
+    path: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with webhook_server() as api:
+        host, _, port = api.base.removeprefix("https://").rpartition(":")
+        reader, writer = await asyncio.open_connection(host, int(port), ssl=trusting(AUTHORITY.certificate))
+        head = f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+        writer.write(f"{head}Content-Length: 10\r\nExpect: 100-continue\r\n\r\n".encode())
+        async with asyncio.timeout(20):
+            assert b" 100 " in await reader.readline()  # from now on the body is waited for
+        unread = metrics.REVIEWS.labels(path, "unreadable")
+        before = unread._value.get()
+        writer.transport.abort()
+        await until(lambda: unread._value.get() > before or bool(caplog.records), 20)
+    assert [record.getMessage() for record in caplog.records if record.levelname == "ERROR"] == []
