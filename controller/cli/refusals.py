@@ -5,8 +5,10 @@ a reader is shown already; what is left is the reason.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
 from pathlib import Path as FilePath
+from typing import Any
 
 from controller.cli.manifests import Manifest, Problem, text_of
 from controller.kit.documents import Path, line_of
@@ -29,8 +31,24 @@ def problems_of(message: str, source: Manifest) -> Iterator[Problem]:
             field = "metadata.name"
         where = (*source.path, *path_of(field))
         line = line_of(text_of(FilePath(source.file)), source.document, where)
-        remedy = "add it" if reason == "Required value" else _REMEDY
+        remedy = _missing(source.content, path_of(field)) if reason == "Required value" else _REMEDY
         yield Problem(source.file, source.document, line, field, f"is refused: {reason}", remedy)
+
+
+def _missing(content: Any, path: Path) -> str:
+    """What to do about a field that is not there: it may have been written, and misspelt."""
+    *around, name = path or ("",)
+    for step in around:
+        if isinstance(content, Mapping) and step in content:
+            content = content[step]
+        elif isinstance(content, list) and isinstance(step, int) and step < len(content):
+            content = content[step]
+        else:
+            return "add it"
+    written = [str(key) for key in content] if isinstance(content, Mapping) else []
+    # More or longer names than any object of fields has are those of a map, and comparing them takes its time.
+    near = get_close_matches(str(name), [one for one in written[:64] if len(one) <= 64], n=1)
+    return f"add it, or write {name} for {near[0]}" if near and near[0] != name else "add it"
 
 
 def _taken_apart(message: str) -> list[tuple[str, str]]:

@@ -57,6 +57,13 @@ def test_several_faults_of_one_object_are_told_apart(tmp_path: Path) -> None:
     assert (first.remedy, second.remedy) == ("mend it as the message says", "add it")
 
 
+def test_of_a_field_that_is_missing_the_misspelt_one_is_named(tmp_path: Path) -> None:
+    spec = {"kind": "Sweep.v1.experiments.example", "supsend": {"path": "spec.paused"}, "podSets": []}
+    made = {"apiVersion": "lockgate.dev/v1alpha1", "kind": "JobKind", "metadata": {"name": "a"}, "spec": spec}
+    found = {one.field: one.remedy for one in refused(tmp_path, yaml.safe_dump(made))}
+    assert found["spec.suspend"] == "add it, or write suspend for supsend"
+
+
 def test_in_a_list_and_a_later_document_the_line_is_found_too(tmp_path: Path) -> None:
     listed = {"apiVersion": "v1", "kind": "List", "items": [QUEUE]}
     text = f"apiVersion: v1\nkind: Namespace\nmetadata: {{name: lab}}\n---\n{yaml.safe_dump(listed)}"
