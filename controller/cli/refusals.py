@@ -39,11 +39,9 @@ def _missing(content: Any, path: Path) -> str:
     """What to do about a field that is not there: it may have been written, and misspelt."""
     *around, name = path or ("",)
     for step in around:
-        if isinstance(content, Mapping) and step in content:
+        try:
             content = content[step]
-        elif isinstance(content, list) and isinstance(step, int) and step < len(content):
-            content = content[step]
-        else:
+        except (LookupError, TypeError):  # what is refused may be there by default only
             return "add it"
     written = [str(key) for key in content] if isinstance(content, Mapping) else []
     # More or longer names than any object of fields has are those of a map, and comparing them takes its time.
