@@ -42,7 +42,7 @@ def what_becomes_of(file: Path) -> str:
         if (kind := kinds.named(document["apiVersion"].partition("/")[0], document["kind"])) is not None
     ]
     made = patched(manifest, asked("mutate", kind, manifest).patch)
-    made = served(made) if kind == "RayJob" else made
+    made = dict(served(made)) if kind == "RayJob" else made
     said = asked("validate", kind, made)
     job = JOB_KINDS[kind].read(made)
     assert job.suspended
