@@ -16,7 +16,8 @@ from hack.job_crds import install_job_crds
 from tests.live.controllers import PATIENCE, QUICK_LEASE, controller
 from tests.live.webhook_process import account, webhooks
 
-pytestmark = pytest.mark.timeout(1800)  # the first run on a machine builds Kubernetes
+# Every kind goes through its life in test_job_kinds; what is here is the rest that is told of these.
+pytestmark = [pytest.mark.long, pytest.mark.timeout(1800)]
 
 Object = dict[str, Any]
 NOW = "2026-01-02T03:04:05Z"

@@ -19,7 +19,8 @@ from tests.live.controllers import PATIENCE, QUICK_LEASE, controller
 from tests.live.test_ray import NOW, QUEUES, WORKLOADS, reserved
 from tests.live.webhook_process import account, webhooks
 
-pytestmark = pytest.mark.timeout(1800)  # the first run on a machine builds Kubernetes
+# Every kind goes through its life in test_job_kinds; what is here is the rest that is told of these.
+pytestmark = [pytest.mark.long, pytest.mark.timeout(1800)]
 
 Object = dict[str, Any]
 
