@@ -4,7 +4,7 @@ from typing import Any
 
 from admission.model import amounts
 from hack.peer.outcome import Moment
-from hack.peer.view import Difference, View, holds, is_stopped, is_true
+from hack.peer.view import Difference, View, expects_victims, holds, is_stopped, is_true, waits
 
 
 def evicted_wait_for_restart(view: View, found: Difference) -> bool:
@@ -53,6 +53,22 @@ def _overdrawn(view: View, moment: Moment) -> bool:
         for key, (total, _) in shown["reservation"].items():
             held[key] = held.get(key, 0) + total
     return any(units > there.get(key, 0) for key, units in held.items())
+
+
+def borrowing_hides_a_victim(view: View, found: Difference) -> bool:
+    """Somebody waits in a queue that prefers preemption to borrowing. The peer took what it found for room that is
+    free, and says that it no longer fits; in ours others leave for it, or have left."""
+    peer, ours = view.peer_moment, view.our_moment
+    if peer is None or ours is None:
+        return False
+    for name, one in peer.shows["workloads"].items():
+        queue = view.scenario.manifest(f"ClusterQueue/{view.queue_of(name)}")["spec"]
+        prefers = (queue.get("flavorFungibility") or {}).get("preference") == "PreemptionOverBorrowing"
+        skipped = one["conditions"].get("QuotaReserved", ("", "", ""))[2].startswith("Workload no longer fits")
+        here = ours.shows["workloads"].get(name, {"active": False, "conditions": {}})
+        if prefers and skipped and waits(one) and (expects_victims(here) or holds(here)):
+            return True
+    return False
 
 
 def scans_in_circles(view: View, found: Difference) -> bool:

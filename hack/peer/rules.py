@@ -35,6 +35,7 @@ RULES = (
     Rule("fair sharing: a victim that came back", True, preempted.came_back),
     Rule("victims of equal priority", True, preempted.equal_victims),
     Rule("room that is not free yet", True, decided.before_the_victims_left),
+    Rule("preemption before borrowing, of two resources", True, decided.borrowing_hides_a_victim),
     Rule("releases from a stopped LocalQueue", True, decided.release_from_stopped),
     Rule("draining a ClusterQueue whose LocalQueue is stopped", True, decided.drained_behind_a_stop),
     Rule("scans that go round in circles", True, decided.scans_in_circles),
