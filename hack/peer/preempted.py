@@ -75,7 +75,7 @@ def _newly_preempted(view: View, moment: Moment) -> set[str]:
     """Since the moment before, as the peer showed that."""
     before: dict[str, Any] = view.before("workloads") or {}
     shown = moment.shows["workloads"]
-    return {name for name in shown if preemptions(shown[name]) > preemptions(before.get(name, {}))}
+    return {name for name in before if preemptions(shown.get(name, {})) > preemptions(before[name])}
 
 
 def equal_victims(view: View, found: Difference) -> bool:

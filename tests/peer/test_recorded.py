@@ -1,8 +1,8 @@
 """Made-up clusters as the real Kueue 0.19.2 played them, kept in a file: ours in memory must still show the same.
 
 `make peer` plays fresh ones on the real Kueue; this is what of it can be had without any cluster, in seconds. The file
-is chosen from the `kueue.json.gz` of such runs: a scenario for each fault that it tells, some that only a rule explains,
-and others beside them.
+is chosen from the `kueue.json.gz` of such runs: a scenario for each fault, some that only a rule explains, and others
+beside them.
 """
 
 from pathlib import Path
