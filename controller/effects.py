@@ -2,7 +2,8 @@
 
 Effects of a lane go one after another, and a failure aborts the rest of the lane; so do effects on one object, so that
 two writes of ours never race. Everything else is free, decisions before reports. Every effect gets exactly one
-outcome, also when the office is lost: what was not sent is aborted, what was under way is unknown.
+outcome, also when the office is lost: what was not sent is aborted, what was under way is unknown. A fault in a task
+of ours ends the work: whoever waits for an outcome that cannot come would wait for ever.
 """
 
 import asyncio
@@ -77,6 +78,7 @@ class Effects:
         self._waiting = 0  # taken, not answered
         self._answered = asyncio.Event()
         self._open = False
+        self._broken: asyncio.Future[None]  # since run(); never a result, but what a task of ours died of
         self.settled = True  # every request sent was answered
 
     def take(self, plan: Plan) -> None:
@@ -94,7 +96,7 @@ class Effects:
             self._offer(item)
         for ref in plan.reads:
             if ref not in self._reading:
-                self._reading[ref] = asyncio.create_task(self._settle(ref), name=f"read {ref}")
+                self._reading[ref] = self._spawn(self._settle(ref), name=f"read {ref}")
         self._pump()
 
     async def room(self, limit: int) -> None:
@@ -104,10 +106,14 @@ class Effects:
             await self._answered.wait()
 
     async def run(self) -> None:
-        """Perform what is taken until cancelled; then see to it that everything gets its outcome."""
+        """Perform what is taken until cancelled; then see to it that everything gets its outcome.
+
+        Raises what `report` raised, and whatever else a task of ours died of.
+        """
         self._open, self.settled = True, True
+        self._broken = asyncio.get_running_loop().create_future()
         try:
-            await asyncio.Event().wait()
+            await self._broken
         finally:
             await self._close()
 
@@ -129,6 +135,15 @@ class Effects:
             for task in running:
                 task.cancel()
             await asyncio.wait(running)
+
+    def _spawn(self, work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
+        task = asyncio.create_task(work, name=name)
+        task.add_done_callback(self._ended)
+        return task
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        if not task.cancelled() and (error := task.exception()) and not self._broken.done():
+            self._broken.set_exception(error)
 
     # --- lines
 
@@ -164,7 +179,7 @@ class Effects:
                 self._recorder.emit(item.planned.effect)
                 self._finish(item, Answer("ok"))
                 continue
-            task = asyncio.create_task(self._perform(item), name=f"effect {item.planned.id}")
+            task = self._spawn(self._perform(item), name=f"effect {item.planned.id}")
             self._running[task] = item
         metrics.UNDER_WAY.set(self._waiting)
 

@@ -14,10 +14,12 @@ import msgspec
 
 from hack.bench.mix import KUEUE, Kind, Mix, Queue, Row, workload
 from hack.bench.wire import JSON, MERGE_PATCH, Condition, Seen, Wire
-from hack.cluster import Refused
+from hack.cluster import HackError, Refused
 
 ALL = f"/apis/{KUEUE}/workloads"
 AT_ONCE = 32  # status writes under way
+# Without any news of a Workload: the longest of the mix runs for a second, the rest is for a machine out of breath.
+SILENT_SECONDS = 120.0
 _NAME = "workload-name-goes-here"
 
 
@@ -38,6 +40,17 @@ class Life:
     busy: bool = False  # a write of ours on it is under way
     news: asyncio.Future[None] | None = None  # set when the watch tells of it again
 
+    @property
+    def ended(self) -> bool:
+        """The watch told so."""
+        return self.finished is not None
+
+    def told(self) -> str:
+        """Where it is, for whoever asks why it does not end."""
+        conditions = (f"{one.type}={one.status} {one.reason} at {one.lastTransitionTime}" for one in self.conditions)
+        doing = f"busy={self.busy} timer={self.timer is not None} waiting={self.news is not None}"
+        return f"{'; '.join(conditions)}; version {self.version}, {self.evictions} evictions, driver: {doing}"
+
 
 class Driver:
     """One run. `run` returns when every Workload has finished; `lives` and `writes` then hold what happened."""
@@ -55,8 +68,12 @@ class Driver:
         self.done = 0
 
     async def run(self, seconds: float) -> float:
-        """How long it took. TimeoutError after `seconds`; whatever a request of ours was refused with."""
+        """How long it took. HackError that tells who is left, after `seconds` or when nothing happens any more.
+
+        Also whatever a request of ours was refused with.
+        """
         watching = self._spawn(self._watch())
+        self._spawn(self._listen())
         began = time.monotonic()
         for queue in self._mix.queues:
             for row in queue.rows:
@@ -64,6 +81,8 @@ class Driver:
         try:
             async with asyncio.timeout(seconds):
                 await self._finished
+        except TimeoutError:
+            raise HackError(f"not done after {seconds:.0f} s; {self._left()}") from None
         finally:
             watching.cancel()
             for task in self._tasks:
@@ -86,6 +105,18 @@ class Driver:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) and not self._finished.done():
             self._finished.set_exception(error)
+
+    async def _listen(self) -> None:
+        """Raises when nothing happens any more: somebody waits for what nobody does, and it is worth knowing who."""
+        heard = -1
+        while heard != self.seen_events:
+            heard = self.seen_events
+            await asyncio.sleep(SILENT_SECONDS)
+        raise HackError(f"no news of any Workload for {SILENT_SECONDS:.0f} s; {self._left()}")
+
+    def _left(self) -> str:
+        left = [f"{key[0]}/{key[1]}: {life.told()}" for key, life in self.lives.items() if not life.ended]
+        return "\n  ".join([f"{self.done} of {self._mix.total} finished, the driver wrote {self.writes}", *left[:5]])
 
     # --- creating
 

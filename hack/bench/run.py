@@ -16,7 +16,7 @@ from hack.bench.contestants import Contestant
 from hack.bench.driver import Driver, Life
 from hack.bench.mix import KUEUE, Mix, standing
 from hack.bench.wire import Wire
-from hack.cluster import Cluster, Extra, Usage
+from hack.cluster import Cluster, Extra, HackError, Usage
 
 # As in the control plane of Kueue's own benchmark, so that the API server's fairness rules are not what is measured.
 INFLIGHT = Extra(apiserver=("--max-requests-inflight=5000", "--max-mutating-requests-inflight=2500"))
@@ -25,6 +25,7 @@ IDLE = ("kwok", "kube-scheduler", "kube-controller-manager")
 SETTLE_SECONDS = 5.0  # after the last end: queue statuses that are written late belong to the cost
 SAMPLE_SECONDS = 5.0
 LONGEST_SECONDS = 1200.0
+LAST_WORDS = 15  # lines of a log
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,7 @@ class Result:
 
 
 def play(contestant: Contestant, mix: Mix, say: Callable[[str], None], flags: tuple[str, ...] = ()) -> Result:
-    """From nothing to nothing. StartFailed, TimeoutError."""
+    """From nothing to nothing. HackError, as StartFailed is."""
     load = os.getloadavg()[0]
     with Cluster.start(extra=INFLIGHT) as cluster:
         contestant.start(cluster, flags)
@@ -95,6 +96,8 @@ async def _measured(
         sampling = asyncio.create_task(_sample(cluster, driver, before, samples, say))
         try:
             wall = await driver.run(LONGEST_SECONDS)
+        except HackError as error:
+            raise HackError(f"{error}\n{_last_words(contestant, cluster)}") from None
         finally:
             sampling.cancel()
             with suppress(asyncio.CancelledError):
@@ -138,6 +141,12 @@ async def _sample(
         samples.append({"at": at, "created": driver.created, "admitted": admitted, "done": driver.done, "cpu": spent})
         if len(samples) % 4 == 0:
             say(f"  {at:5.0f} s: {driver.created} created, {admitted} admitted, {driver.done} finished")
+
+
+def _last_words(contestant: Contestant, cluster: Cluster) -> str:
+    runs = "still runs" if contestant.component in cluster.usage() else "has died"
+    lines = cluster.log(contestant.component).read_text(errors="replace").splitlines()[-LAST_WORDS:]
+    return "\n  ".join([f"{contestant.name} {runs}; the end of its log:", *(line[:300] for line in lines)])
 
 
 def _cpu(cluster: Cluster) -> dict[str, float]:

@@ -45,6 +45,7 @@ class Stage:
         self.outcomes: dict[int, str] = {}
         self.looked: list[Ref] = []
         self.unreadable = 0
+        self.fault: Exception | None = None
         self.recorder = Recorder(client)
         self.effects = Effects(
             client, self.hand, self.recorder, report=self._report, look=self._look, may_send=lambda: self.in_office
@@ -53,9 +54,13 @@ class Stage:
 
     def _report(self, outcome: Outcome) -> None:
         assert outcome.id not in self.outcomes
+        if self.fault:
+            raise self.fault
         self.outcomes[outcome.id] = outcome.result
 
     async def _look(self, ref: Ref) -> None:
+        if self.fault:
+            raise self.fault
         if self.unreadable:
             self.unreadable -= 1
             raise Unreachable("not now", sent=True)
@@ -209,3 +214,18 @@ async def test_a_doubt_is_settled_by_reading_until_an_answer_comes(
     await until(lambda: stage.looked == [ref])
     await stage.rests()
     assert stage.looked == [ref]
+
+
+async def test_a_fault_in_taking_an_outcome_ends_the_work(stage: Stage) -> None:
+    stage.fault = RuntimeError("ours")
+    stage.take(patch(1, "a"))
+    await stage.hand.answers("a")
+    await until(stage.task.done)
+    assert stage.task.exception() is stage.fault
+
+
+async def test_a_fault_in_reading_ends_the_work(stage: Stage) -> None:
+    stage.fault = RuntimeError("ours")
+    stage.take(reads=(Ref("Workload", "ns", "a"),))
+    await until(stage.task.done)
+    assert stage.task.exception() is stage.fault
