@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from difflib import get_close_matches
 from typing import Any
 
 from admission.api.crd import schema_of
@@ -27,6 +26,7 @@ from admission.model.kinds import KINDS, plural_of
 from admission.readers.expressions import Expressions
 from admission.readers.metadata import read_conditions, read_metadata
 from admission.readers.narrow import entries, items, mapping, text
+from admission.readers.unknown_fields import unknown_fields
 
 _KIND = re.compile(r"(?P<kind>[A-Z][A-Za-z0-9]*)\.(?P<version>v[0-9]+((alpha|beta)[0-9]+)?)\.(?P<group>[a-z0-9.-]+)")
 _GROUP = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
@@ -68,7 +68,7 @@ def read_rules(wire: Mapping[str, Any]) -> tuple[JobKindRules | None, list[Field
             return None, errors
         reading = _Reading(mapping(wire.get("spec")))
         rules = reading.rules()
-        errors = [*_unknown(schema_of("JobKind"), stated, ""), *reading.errors]
+        errors = [*unknown_fields(schema_of("JobKind"), stated, ""), *reading.errors]
     except RecursionError:
         return None, [invalid("spec", OMITTED, "is nested too deeply: flatten its fields")]
     return (None, errors) if errors else (rules, [])
@@ -303,24 +303,6 @@ class _Reading(Expressions):
         test = self._test(path, stated)
         message = self._one(child(path, "message"), stated.get("message")) if stated is not None else None
         return None if test is None else Ending(test, message)
-
-
-def _unknown(schema: Mapping[str, Any], value: object, path: str) -> list[FieldError]:
-    """Fields that the schema does not have; the API server keeps them for us to refuse."""
-    errors: list[FieldError] = []
-    if isinstance(value, list):
-        for at, entry in enumerate(value):
-            errors += _unknown(schema.get("items", {}), entry, f"{path}[{at}]")
-    known = schema.get("properties")
-    if isinstance(value, Mapping) and known is not None:
-        for name, field in value.items():
-            if name in known:
-                errors += _unknown(known[name], field, child(path, name))
-            else:
-                near = get_close_matches(name, known, n=1)
-                remedy = f"did you mean {near[0]}?" if near else f"known there are {', '.join(known)}"
-                errors.append(forbidden(child(path, name), f"unknown field: {remedy}"))
-    return errors
 
 
 def _places(pod_sets: tuple[PodSetRule, ...]) -> Iterator[tuple[Step, ...]]:
