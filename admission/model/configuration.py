@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from admission.model.gates import Gates
+from admission.model.qos import Koordinator
 from admission.model.selectors import EVERYTHING, LabelRule, Selector
 
 NAMESPACE = "kueue-system"  # Kueue's own default, so that existing manifests and roles fit
@@ -93,6 +94,7 @@ class Configuration:
     frameworks: tuple[str, ...] | None = None  # job kinds that are managed, by our names; None: all that there are
     metrics: Metrics = field(default_factory=Metrics)
     gates: Gates = field(default_factory=Gates)
+    koordinator: Koordinator = field(default_factory=Koordinator)  # not of the file: a flag of each process says it
 
 
 DEFAULTS = Configuration()
