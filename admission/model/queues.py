@@ -83,6 +83,7 @@ class ClusterQueue:
     weight: Fraction = Fraction(1)  # fairSharing.weight, exact
     usage_based: bool = False  # admissionScope.admissionMode: UsageBasedAdmissionFairSharing
     status: QueueStatus = QueueStatus()
+    virtual: bool = False  # made of an elastic quota: no such object exists, and resources without quota are free
 
     def quotas(self) -> dict[FlavorResource, Quota]:
         return quotas_of(self.groups)
@@ -98,6 +99,7 @@ class Cohort:
     generation: int = 1
     weight: Fraction = Fraction(1)
     status: QueueStatus = QueueStatus()
+    virtual: bool = False
 
     def quotas(self) -> dict[FlavorResource, Quota]:
         return quotas_of(self.groups)
@@ -116,6 +118,7 @@ class LocalQueue:
     weight: Fraction = Fraction(1)  # fairSharing.weight; counts in admission fair sharing
     labels: Mapping[str, str] = field(default_factory=dict)  # choose which LocalQueues have metrics of their own
     status: QueueStatus = QueueStatus()
+    virtual: bool = False
 
     @property
     def key(self) -> str:
@@ -133,6 +136,7 @@ class ResourceFlavor:
     taints: tuple[Taint, ...] = ()
     tolerations: tuple[Toleration, ...] = ()
     topology: str = ""
+    virtual: bool = False
 
 
 @dataclass(frozen=True, slots=True)

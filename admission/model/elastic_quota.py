@@ -1,0 +1,82 @@
+"""Koordinator's ElasticQuota: its words, and what the core keeps of the objects and of the pods that count in them.
+
+Units as in `admission.model.amounts`, by resource. Only resources that `max` names count in a quota.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+PREFIX = "quota.scheduling.koordinator.sh/"
+# Labels of quotas.
+IS_PARENT, PARENT, TREE, IS_ROOT = (f"{PREFIX}{word}" for word in ("is-parent", "parent", "tree-id", "is-root"))
+LENDS, FORCED, IGNORES_DEFAULT = (
+    f"{PREFIX}{word}" for word in ("allow-lent-resource", "allow-force-update", "ignore-default-tree")
+)
+# Labels of pods.
+QUOTA_NAME, PREEMPTIBLE = f"{PREFIX}name", f"{PREFIX}preemptible"
+# Annotations that people write …
+WEIGHT, NAMESPACES, TOTAL, STRICT_KEYS = (
+    f"{PREFIX}{word}" for word in ("shared-weight", "namespaces", "total-resource", "max-strict-check-resource-keys")
+)
+# … and those that are published.
+RUNTIME, REQUEST, CHILD_REQUEST = (f"{PREFIX}{word}" for word in ("runtime", "request", "child-request"))
+
+ROOT, SYSTEM, DEFAULT = "koordinator-root-quota", "koordinator-system-quota", "koordinator-default-quota"
+BUILT_IN = (ROOT, SYSTEM, DEFAULT)
+
+Units = Mapping[str, int]
+NO_UNITS: Units = {}
+
+
+@dataclass(frozen=True, slots=True)
+class ElasticQuota:
+    """Names are unique over all namespaces. `parent`: never empty, but of a tree's root."""
+
+    namespace: str
+    name: str
+    uid: str = ""
+    resource_version: int = 0
+    created: float = 0.0
+    deleting: bool = False
+    parent: str = ROOT
+    is_parent: bool = False
+    is_root: bool = False
+    tree: str = ""
+    lends: bool = True
+    forced: bool = False  # the sums of minimums are not looked at
+    ignores_default: bool = False  # of a tree's root: what the tree has is not taken from the default tree
+    min: Units = field(default_factory=dict)
+    max: Units = field(default_factory=dict)
+    weight: Units = field(default_factory=dict)
+    namespaces: tuple[str, ...] = ()  # whose pods belong here though they name no quota
+    total: Units | None = None  # of a tree's root: what the tree has
+    used: str = ""  # status.used as it stands, canonical JSON
+    published: Mapping[str, str] = field(default_factory=dict)  # annotations of ours as they stand
+    problems: tuple[str, ...] = ()  # what of it is not readable, as sentences
+
+    @property
+    def key(self) -> str:
+        return f"{self.namespace}/{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class QuotaPod:
+    """A pod, as far as quotas are concerned."""
+
+    namespace: str
+    name: str
+    resource_version: int = 0
+    quota: str = ""  # that it names
+    workload: str = ""  # of our own, that it was started for
+    requests: Units = field(default_factory=dict)
+    placed: bool = False  # it holds a node
+    over: bool = False  # it has ended
+
+
+@dataclass(frozen=True, slots=True)
+class NodeCapacity:
+    """What a node has for pods, whether or not it takes new ones now."""
+
+    name: str
+    resource_version: int = 0
+    allocatable: Units = field(default_factory=dict)
