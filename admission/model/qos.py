@@ -24,7 +24,7 @@ PRESETS: tuple[Preset, ...] = ("compatible", "strict")
 
 
 class PriorityBand(NamedTuple):
-    """Priorities from `lowest` to `highest`. `cpu`, `memory`: what its pods ask for in their place; "": nothing else."""
+    """Priorities from `lowest` to `highest`. `cpu`, `memory`: what pods ask for in their place; "": the same."""
 
     name: str
     priority_class: str

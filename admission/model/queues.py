@@ -168,6 +168,7 @@ class PriorityClass:
     value: int
     resource_version: int = 0
     global_default: bool = False
+    preemption_policy: str = "PreemptLowerPriority"  # of a core PriorityClass
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from typing import Any
 
 from admission.model.queues import PriorityClass
 from admission.readers.metadata import read_metadata
-from admission.readers.narrow import boolean, integer
+from admission.readers.narrow import boolean, choice, integer
 
 
 def read_priority_class(wire: Mapping[str, Any]) -> PriorityClass:
@@ -16,4 +16,5 @@ def read_priority_class(wire: Mapping[str, Any]) -> PriorityClass:
         value=integer(wire.get("value")),
         resource_version=meta.resource_version,
         global_default=boolean(wire.get("globalDefault")),
+        preemption_policy=choice(wire.get("preemptionPolicy"), "PreemptLowerPriority", "Never"),
     )

@@ -1,0 +1,160 @@
+"""ClusterColocationProfiles on a pod or on the pod template of a job, which is changed in place.
+
+Profiles are matched once, with the pod as it arrived, and applied by name: of two that set one field, the later counts.
+Where Koordinator's own webhook does something by accident (an empty label for a missing one, one percent too much, an
+order of chance) this does what was meant; docs/koordinator.md lists all of it.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import deepcopy
+from typing import Any, NamedTuple
+
+from admission.model.colocation_profile import ColocationProfile
+from admission.model.qos import QOS_CLASS, SUB_PRIORITY
+from admission.model.queues import PriorityClass
+from admission.readers.narrow import mapping, strings
+from admission.stamping.strategic_merge import CannotMerge, merged_pod
+
+Pod = dict[str, Any]
+FindClass = Callable[[str], PriorityClass | None]  # a core PriorityClass by name
+
+
+class CannotStamp(Exception):
+    """The pod can't be made as a profile wants it; the message says which profile, and why."""
+
+
+class Match(NamedTuple):
+    """How a profile stands to a pod. `matched` says that it is meant, `drawn` that it is in the share, too."""
+
+    profile: ColocationProfile
+    matched: bool
+    drawn: bool = False
+    why_not: str = ""  # why it is not applied, for people
+
+    @property
+    def applies(self) -> bool:
+        return self.matched and self.drawn
+
+
+def matching(
+    profiles: Iterable[ColocationProfile],
+    pod: Mapping[str, Any],
+    namespace: Mapping[str, str] | None,
+    identity: str,
+) -> tuple[Match, ...]:
+    """Every profile, by name. `namespace`: its labels, None where there is none. `identity`: what all pods have in
+    common that a roll-out must treat alike, as the UID of their owner."""
+    labels = strings(mapping(pod.get("metadata")).get("labels"))
+    return tuple(_match(one, labels, namespace, identity) for one in sorted(profiles, key=lambda each: each.name))
+
+
+def translates(matches: Sequence[Match], strict: bool) -> bool:
+    """Whether cpu and memory become those of the class. Compatible: also a profile counts here that matches and was
+    not drawn, for better or worse."""
+    counted = [one for one in matches if (one.applies if strict else one.matched)]
+    return bool(counted) and not any(one.profile.skips_translation for one in counted)
+
+
+def stamp(pod: Pod, profile: ColocationProfile, class_named: FindClass, *, template: bool) -> None:
+    """In place. Of a template the pods get the value of their priority class when they are made, never before.
+
+    Raises CannotStamp.
+    """
+    metadata = _within(pod, "metadata")
+    _set(metadata, "labels", profile.labels)
+    _set(metadata, "annotations", profile.annotations)
+    _set(metadata, "labels", _mapped(metadata.get("labels"), profile.label_keys))
+    _set(metadata, "annotations", _mapped(metadata.get("annotations"), profile.annotation_keys))
+    _set(metadata, "labels", _suffixed(metadata.get("labels"), profile.label_suffixes))
+    if profile.scheduler_name:
+        _within(pod, "spec")["schedulerName"] = profile.scheduler_name
+    if profile.qos_class:
+        _set(metadata, "labels", {QOS_CLASS: profile.qos_class})
+    if profile.priority_class:
+        set_priority_class(_within(pod, "spec"), _found(profile, class_named), template=template)
+    if profile.sub_priority is not None:
+        _set(metadata, "labels", {SUB_PRIORITY: str(profile.sub_priority)})
+    if profile.patch:
+        _patch(pod, profile)
+
+
+def set_priority_class(spec: Pod, wanted: PriorityClass, *, template: bool) -> None:
+    """In place, on a pod's spec. Kubernetes has looked at the old class by now, and compares what it finds later."""
+    spec["priorityClassName"] = wanted.name
+    if template:
+        spec.pop("priority", None)
+        spec.pop("preemptionPolicy", None)
+    else:
+        spec["priority"], spec["preemptionPolicy"] = wanted.value, wanted.preemption_policy
+
+
+def _match(
+    profile: ColocationProfile, labels: Mapping[str, str], namespace: Mapping[str, str] | None, identity: str
+) -> Match:
+    if profile.problem:
+        return Match(profile, False, why_not=profile.problem)
+    if namespace is None and profile.namespaces.rules:
+        return Match(profile, False, why_not="spec.namespaceSelector: there is no such namespace")
+    if not profile.namespaces.matches(namespace or {}):
+        return Match(profile, False, why_not="spec.namespaceSelector does not match the labels of the namespace")
+    if not profile.pods.matches(labels):
+        return Match(profile, False, why_not="spec.selector does not match the labels of the pod")
+    if drawn(profile.name, identity) < profile.percent:
+        return Match(profile, True, True)
+    return Match(profile, True, why_not=f"spec.probability: not among the {profile.percent} % that are drawn")
+
+
+def drawn(name: str, identity: str) -> int:
+    """From 0 to 99, evenly, and the same for ever: a draw by chance would part the replicas of one workload."""
+    digest = hashlib.blake2b(f"{name}/{identity}".encode(errors="replace"), digest_size=8).digest()
+    return int.from_bytes(digest) % 100
+
+
+def _mapped(stated: object, keys: Mapping[str, str]) -> dict[str, str]:
+    """All read before any is written, so that chains have one outcome. Of a missing source comes nothing."""
+    found = strings(stated)
+    return {keys[source]: found[source] for source in sorted(keys) if source in found}
+
+
+def _suffixed(stated: object, suffixes: Mapping[str, str]) -> dict[str, str]:
+    """Once: a value that ends like this already has had it."""
+    found = strings(stated)
+    return {
+        name: found[name] + suffix
+        for name, suffix in suffixes.items()
+        if name in found and not found[name].endswith(suffix)
+    }
+
+
+def _found(profile: ColocationProfile, class_named: FindClass) -> PriorityClass:
+    found = class_named(profile.priority_class)
+    if found is None:
+        raise CannotStamp(
+            f"ClusterColocationProfile {profile.name}: spec.priorityClassName: there is no PriorityClass "
+            f"{profile.priority_class}: create it, or name another"
+        )
+    return found
+
+
+def _patch(pod: Pod, profile: ColocationProfile) -> None:
+    patch = {field: profile.patch[field] for field in ("metadata", "spec") if field in profile.patch}
+    try:
+        changed = merged_pod(pod, deepcopy(patch))
+    except CannotMerge as error:
+        raise CannotStamp(f"ClusterColocationProfile {profile.name}: spec.patch: {error}") from error
+    pod.clear()
+    pod.update(changed)
+
+
+def _set(metadata: Pod, field: str, entries: Mapping[str, str]) -> None:
+    if entries:
+        _within(metadata, field).update(entries)
+
+
+def _within(holder: Pod, field: str) -> Pod:
+    """The mapping there, made where there is none."""
+    if not isinstance(holder.get(field), dict):
+        holder[field] = {}
+    found: Pod = holder[field]
+    return found
