@@ -1,15 +1,17 @@
 """Kubernetes quantities as exact integers, both ways.
 
-cpu counts in thousandths of a core, everything else in its base unit, always rounded up (away from giving too much),
-as Kubernetes' MilliValue() and Value() do. Python integers never wrap: an amount beyond int64 stays a number that no
-quota can hold. Formatting follows Kubernetes' canonical form, so that what we write compares equal to what kubectl
-prints.
+cpu counts in thousandths of a core, accelerators in thousandths of a device, everything else in its base unit, always
+rounded up (away from giving too much), as Kubernetes' MilliValue() and Value() do. Python integers never wrap: an
+amount beyond int64 stays a number that no quota can hold. Formatting follows Kubernetes' canonical form, so that what
+we write compares equal to what kubectl prints.
 """
 
 import re
 from collections.abc import Mapping
 from fractions import Fraction
 from functools import lru_cache
+
+from admission.model.accelerators import ACCELERATORS, MEMORY
 
 MAX_INT64 = 2**63 - 1  # a Quantity's Value() saturates here; as a quota it means "unlimited"
 _BINARY = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40, "Pi": 2**50, "Ei": 2**60}
@@ -18,7 +20,9 @@ _QUANTITY = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+))(Ki|Mi|Gi|Ti|Pi|Ei|[numkMGTPE
 _LONGEST = 64  # characters; no honest quantity is longer, and a longer one would only burn CPU
 _EXPONENT = 64  # 10^64 of anything is beyond every cluster; larger exponents are an attack on memory
 # Kubernetes prints these in powers of 1024, everything else in powers of 1000.
-_BINARY_RESOURCES = ("memory", "ephemeral-storage")
+_BINARY_RESOURCES = ("memory", "ephemeral-storage", MEMORY)
+# Shares of devices are asked for as shares of cores are: whole devices could give nobody half a one.
+_IN_MILLI = ("cpu", ACCELERATORS)
 
 
 class BadQuantity(ValueError):
@@ -47,7 +51,7 @@ def exact(text: str) -> Fraction:
 
 @lru_cache(maxsize=16384)
 def amount(resource: str, text: str | int | float) -> int:
-    """Units of `resource` that the text asks for, rounded up: cpu in milli, others in base units.
+    """Units of `resource` that the text asks for, rounded up: cpu and accelerators in milli, others in base units.
 
     Raises BadQuantity.
     """
@@ -56,19 +60,24 @@ def amount(resource: str, text: str | int | float) -> int:
 
 def rounded_up(resource: str, value: Fraction) -> int:
     """Units of `resource` for an exact value in whole cores or base units."""
-    if resource == "cpu":
+    if resource in _IN_MILLI:
         value *= 1000
     return -((-value.numerator) // value.denominator)
 
 
 def in_base_units(resource: str, units: int) -> float:
     """For metrics: cores, bytes, pieces."""
-    return units / 1000 if resource == "cpu" else float(units)
+    return units / 1000 if resource in _IN_MILLI else float(units)
+
+
+def in_billionths(resource: str, units: int) -> int:
+    """Of cores, devices, bytes, pieces: the finest that a quantity can say."""
+    return units * (10**6 if resource in _IN_MILLI else 10**9)
 
 
 def text(resource: str, units: int) -> str:
     """The canonical quantity for so many units of `resource`, as Kubernetes would print it."""
-    if resource == "cpu":
+    if resource in _IN_MILLI:
         if units % 1000:
             return f"{units}m"
         return _with_suffix(units // 1000, 1000, ("", "k", "M", "G", "T", "P", "E"))

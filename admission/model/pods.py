@@ -40,6 +40,7 @@ class PodResources:
     overhead: Exact = field(default_factory=lambda: NOTHING)
     runtime_class: str = ""
     faults: tuple[str, ...] = ()
+    sharing: Exact = field(default_factory=lambda: NOTHING)  # by annotation: a share of a GPU that the pod asks for
 
     def with_limits_as_requests(self) -> "PodResources":
         return replace(

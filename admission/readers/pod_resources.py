@@ -1,10 +1,11 @@
 """Pod spec -> what it says of resources. Many pods of different programs say the same: they share one value."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 from admission.api.field_errors import invalid, key
+from admission.model.accelerators import FRACTION, FRACTION_MEMORY
 from admission.model.amounts import BadQuantity, exact, rounded_up
 from admission.model.pods import NOTHING, Container, Exact, PodResources
 from admission.readers.narrow import entries, is_mapping, mapping, word
@@ -23,8 +24,9 @@ class Stated(NamedTuple):
 _stated: Pool[Stated] = Pool(8192)
 
 
-def stated_by(pod: Mapping[str, Any]) -> Stated:
-    """A request that is no quantity counts as none, and is a fault."""
+def stated_by(pod: Mapping[str, Any], shared: Sequence[tuple[str, str]] = ()) -> Stated:
+    """A request that is no quantity counts as none, and is a fault. `shared`: annotations that ask for a share of a
+    GPU; one that is no quantity asks for nothing."""
     source = [
         _extract(pod.get("containers")),
         _extract(pod.get("initContainers")),
@@ -32,14 +34,14 @@ def stated_by(pod: Mapping[str, Any]) -> Stated:
         pod.get("overhead"),
         pod.get("runtimeClassName"),
     ]
-    return _stated.of(source, lambda: _state(pod))
+    return _stated.of([*source, *shared], lambda: _state(pod, shared))
 
 
 def _extract(containers: object) -> list[Any]:
     return [(each.get("resources"), each.get("restartPolicy")) for each in entries(containers)]
 
 
-def _state(pod: Mapping[str, Any]) -> Stated:
+def _state(pod: Mapping[str, Any], shared: Sequence[tuple[str, str]]) -> Stated:
     faults: list[str] = []
     whole = pod.get("resources")
     read = PodResources(
@@ -49,8 +51,14 @@ def _state(pod: Mapping[str, Any]) -> Stated:
         read_quantities(pod.get("overhead"), ".overhead", faults),
         word(pod.get("runtimeClassName")),
         tuple(faults),
+        _sharing(shared),
     )
     return Stated(read, units_of(read.with_limits_as_requests().total()))
+
+
+def _sharing(shared: Sequence[tuple[str, str]]) -> Exact:
+    asked = read_quantities(dict(shared))
+    return asked if FRACTION in asked or FRACTION_MEMORY in asked else NOTHING  # a number of devices alone is no wish
 
 
 def units_of(asked: Exact) -> Mapping[str, int]:

@@ -1,11 +1,13 @@
 """Pod template -> PodSet: requests, shape, and what decides on which nodes it may run. The template itself is dropped.
 
-Only `template.spec` is looked at, so that jobs that differ in nothing but generated labels share one PodSet.
+Of `template.metadata` only what asks for a share of a GPU is looked at, so that jobs that differ in nothing but
+generated labels share one PodSet.
 """
 
 from collections.abc import Mapping
 from typing import Any
 
+from admission.model.accelerators import ANNOTATIONS
 from admission.model.pods import PodResources
 from admission.model.workload import NodeRule, PodSet, Toleration
 from admission.readers.narrow import entries, integer, mapping, maybe_integer, strings, text, tuple_of, word, words
@@ -31,15 +33,26 @@ def read_pod_set(wire: Mapping[str, Any]) -> PodSet:
 
 def pod_set(name: str, template: object, count: int, min_count: int | None = None) -> PodSet:
     """`count` pods of a template."""
-    pod = mapping(mapping(template).get("spec"))
+    stated = mapping(template)
+    pod, shared = mapping(stated.get("spec")), _shared(stated.get("metadata"))
     try:
-        return _pod_sets.of([name, count, min_count, pod], lambda: _read(name, pod, count, min_count))
+        return _pod_sets.of([name, count, min_count, pod, *shared], lambda: _read(name, pod, shared, count, min_count))
     except RecursionError:
         return PodSet(name, count, {}, min_count, pod=_TOO_DEEP)
 
 
-def _read(name: str, pod: Mapping[str, Any], count: int, min_count: int | None) -> PodSet:
-    stated = stated_by(pod)
+def _shared(metadata: object) -> list[tuple[str, str]]:
+    """The annotations that ask for a share of a GPU."""
+    notes = mapping(metadata).get("annotations")
+    if not notes:
+        return []
+    return [(name, note) for name in ANNOTATIONS if isinstance(note := mapping(notes).get(name), str)]
+
+
+def _read(
+    name: str, pod: Mapping[str, Any], shared: list[tuple[str, str]], count: int, min_count: int | None
+) -> PodSet:
+    stated = stated_by(pod, shared)
     selector, affinity, tolerations = pod.get("nodeSelector"), pod.get("affinity"), pod.get("tolerations")
     return PodSet(
         name=word(name),
@@ -49,7 +62,7 @@ def _read(name: str, pod: Mapping[str, Any], count: int, min_count: int | None) 
         node_selector=tuple(sorted(strings(selector).items())) if selector else (),
         affinity=_required_terms(affinity) if affinity else (),
         tolerations=tuple_of(read_toleration, tolerations) if tolerations else (),
-        shape=shape_of(pod),
+        shape=shape_of(pod, shared),
         priority_class=text(pod.get("priorityClassName")),
         pod=stated.pod,
     )

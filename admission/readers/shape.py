@@ -6,7 +6,7 @@ or false, or holds nothing else. So a Workload that Kueue made of a custom resou
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from admission.model.amounts import BadQuantity, exact
@@ -22,10 +22,12 @@ _NO_DIVISOR = ("divisor", "0")  # what Go writes of one that is not there
 _digests: Pool[str] = Pool(8192)
 
 
-def shape_of(pod: Mapping[str, Any]) -> str:
-    """The digest of a pod spec's init containers and containers, in hex."""
-    parts = [[_container(entry) for entry in entries(pod.get(field))] for field in ("initContainers", "containers")]
-    return _digest(parts)
+def shape_of(pod: Mapping[str, Any], shared: Sequence[tuple[str, str]] = ()) -> str:
+    """The digest of a pod spec's init containers and containers, in hex. `shared`: what annotations ask for."""
+    parts: list[Any] = [
+        [_container(entry) for entry in entries(pod.get(field))] for field in ("initContainers", "containers")
+    ]
+    return _digest([*parts, shared] if shared else parts)
 
 
 def _container(container: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """What a pod really asks for, and why such a pod could never be created.
 
 In Kueue's order: overhead of its RuntimeClass, defaults of LimitRanges, limits for missing requests, the formula of
-Kubernetes, excluded prefixes, transformations.
+Kubernetes, excluded prefixes, transformations. What its accelerators come to is worked out before that formula, so
+that prefixes and transformations of the Configuration find it as if the pod had asked for it.
 """
 
 from collections.abc import Callable, Mapping
@@ -9,10 +10,13 @@ from dataclasses import replace
 from functools import lru_cache, partial
 from typing import NamedTuple
 
+from admission.model.accelerators import Catalogue
 from admission.model.configuration import Resources
 from admission.model.pods import Container, PodResources, RuntimeClass
 from admission.model.workload import PodSet, Workload
 from admission.readers.pod_resources import units_of
+from admission.resources.accelerators import with_accelerators
+from admission.resources.catalogue import CATALOGUE
 from admission.resources.limit_range import Limits, complaint, greater, violations, with_defaults
 from admission.resources.transformations import counted
 
@@ -33,7 +37,11 @@ class Effective(NamedTuple):
 
 
 def effective(
-    settings: Resources, pod: PodResources, limits: Limits | None, runtime_class: RuntimeClass | None
+    settings: Resources,
+    catalogue: Catalogue,
+    pod: PodResources,
+    limits: Limits | None,
+    runtime_class: RuntimeClass | None,
 ) -> Effective:
     """What one such pod asks for in a namespace with these limits."""
     if runtime_class is not None and not pod.overhead:
@@ -42,7 +50,8 @@ def effective(
         pod = with_defaults(pod, limits)
     pod = pod.with_limits_as_requests()
     unsatisfied = violations(pod, limits) if limits is not None else ()
-    return Effective(units_of(counted(pod.total(), settings)), (*pod.faults, *_above(pod)), tuple(unsatisfied))
+    asked = with_accelerators(pod, catalogue).total()
+    return Effective(units_of(counted(asked, settings)), (*pod.faults, *_above(pod)), tuple(unsatisfied))
 
 
 def _above(pod: PodResources) -> list[str]:
@@ -60,9 +69,9 @@ def _excess(path: str, container: Container) -> list[str]:
 class Adjustment:
     """Workloads as the scheduler is to see them. What was worked out for a template is remembered."""
 
-    def __init__(self, settings: Resources) -> None:
+    def __init__(self, settings: Resources, catalogue: Catalogue = CATALOGUE) -> None:
         self._effective: Callable[[PodResources, Limits | None, RuntimeClass | None], Effective]
-        self._effective = lru_cache(_REMEMBERED)(partial(effective, settings))
+        self._effective = lru_cache(_REMEMBERED)(partial(effective, settings, catalogue))
 
     def of(self, workload: Workload, limits: Limits | None, runtime_classes: Mapping[str, RuntimeClass]) -> Workload:
         """The workload with effective requests, and with the problem that keeps it from ever being admitted like this.

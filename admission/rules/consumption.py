@@ -8,6 +8,7 @@ becomes consumption. Times are seconds since 1970, reckoned in milliseconds.
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 
+from admission.model.amounts import in_billionths
 from admission.model.configuration import AdmissionFairSharing, Configuration
 from admission.model.names import WorkloadKey
 from admission.rules.decay import ONE, decayed, left
@@ -178,7 +179,7 @@ def billionths(units: Iterable[tuple[str, int]]) -> dict[str, int]:
     """(resource, units as in `amounts`), several of one resource added up."""
     total: dict[str, int] = {}
     for resource, count in units:
-        total[resource] = total.get(resource, 0) + count * (BILLION // 1000 if resource == "cpu" else BILLION)
+        total[resource] = total.get(resource, 0) + in_billionths(resource, count)
     return total
 
 

@@ -66,7 +66,7 @@ def assign(
                 continue
             group = menu.groups.get(resource)
             if group is None:
-                if units and not menu.ignores_undeclared:
+                if units and menu.must_cover(resource):
                     return _unserved(whole, index, [unavailable(ask, resource, units)])
                 continue
             scan = _Scan(ask, requests, judge, flavors, whole.usage)

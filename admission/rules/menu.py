@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from admission.model.accelerators import DERIVED
 from admission.model.configuration import DEFAULTS, Configuration
 from admission.model.queues import ClusterQueue
 from admission.rules.standing import Standings
@@ -17,10 +18,10 @@ class Menu:
     """Resource groups, and the fungibility and preemption policies as plain answers."""
 
     __slots__ = (
+        "_ignores_undeclared",
         "borrow_rather_than_preempt",
         "fungible",
         "groups",
-        "ignores_undeclared",
         "preempts",
         "preempts_while_borrowing",
         "standings",
@@ -37,7 +38,7 @@ class Menu:
             ]
             for resource in sorted(group.resources)
         }
-        self.ignores_undeclared = configuration.resources.ignore_undeclared and gates["QuotaCheckStrategy"]
+        self._ignores_undeclared = configuration.resources.ignore_undeclared and gates["QuotaCheckStrategy"]
         self.fungible = gates["FlavorFungibility"]
         fungibility, preemption = queue.fungibility, queue.preemption
         self.try_next_when_borrowing = fungibility.when_can_borrow == "TryNextFlavor"
@@ -47,3 +48,8 @@ class Menu:
         self.preempts_while_borrowing = preemption.borrow_within_cohort != "Never" or reclaims_by_share
         self.preempts = preemption.within_cluster_queue != "Never" or preemption.reclaim_within_cohort != "Never"
         self.standings = Standings()
+
+    def must_cover(self, resource: str) -> bool:
+        """Whether nobody gets this resource who asks for it, unless there is quota for it. What we derived ourselves
+        from other requests counts only where somebody wants it counted."""
+        return not self._ignores_undeclared and resource not in DERIVED

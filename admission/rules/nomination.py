@@ -137,7 +137,7 @@ def survey(estate: Estate, queue: Queue, waiting: Waiting, assignment: Assignmen
         for request in wanted(ask, menu):
             group = menu.groups.get(request[0])
             if group is None:
-                found += [unavailable(ask, *request)] if request[1] and not menu.ignores_undeclared else []
+                found += [unavailable(ask, *request)] if request[1] and menu.must_cover(request[0]) else []
                 continue
             found += [_measure(judge, ask, request, name, estate.flavors, assumed) for name in group.flavors]
         if ask.name in served:
