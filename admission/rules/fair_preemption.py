@@ -15,7 +15,7 @@ from admission.rules.fair_targets import Targets, borrowers, candidates_by_queue
 from admission.rules.fill_back import spare
 from admission.rules.holders import Holders
 from admission.rules.preemption_candidates import Candidate, Search, allowed
-from admission.rules.yielding import Yielding, moment
+from admission.rules.yielding import MOST, Yielding, moment
 from admission.tree import Node, Tree
 from admission.tree.quota import available, within_nominal
 from admission.tree.shares import Share, Units, passed_on, share
@@ -25,9 +25,9 @@ from admission.tree.shares import Share, Units, passed_on, share
 class Fairness:
     """How shares decide who may be preempted. `owner_first`: who stays within its nominal quota need not compare.
 
-    Because of shares nobody leaves twice for the same one while nothing happens from outside (`yielding`). Priorities,
-    sizes that divide badly and resources of which each queue owns another let two workloads have the better right by
-    turns; they would make each other leave for ever.
+    Because of shares nobody leaves twice for the same one while nothing happens from outside, and for whatever reason
+    nobody leaves a third time (`yielding`). Priorities, sizes that divide badly and resources of which each queue owns
+    another let two workloads have the better right by turns; they would make each other leave for ever.
     """
 
     strategies: tuple[str, ...] = (FINAL_SHARE, INITIAL_SHARE)
@@ -43,11 +43,11 @@ class Fairness:
             known = self._known[version] = {}
         return known
 
-    def has_yielded(self, search: Search, candidate: Candidate) -> bool:
-        """Already, to this preemptor, and nothing has happened since; it is back, not still on its way out."""
+    def has_yielded(self, search: Search, candidate: Candidate, often: int) -> bool:
+        """So often to this preemptor, and nothing has happened since; it is back, not still on its way out."""
         if candidate.holder.evicted:
             return False
-        return self.yielding.times(candidate.holder.key, search.preemptor.key, moment(search.node)) > 0
+        return self.yielding.times(candidate.holder.key, search.preemptor.key, moment(search.node)) >= often
 
 
 def fairness_of(configuration: Configuration, yielding: Yielding) -> Fairness | None:
@@ -147,18 +147,25 @@ class _Hunt:
         """The first candidate of the queue that has to give way; those before it are refused."""
         search = self._search
         if queue is search.node:
-            return targets.pop(queue)
+            return self._pick_of_own(targets)
         mine, theirs = _almost_common(search.node, queue)
         new, old = share(mine), share(theirs)
         never = not self._owner and (new > old or (self._first == INITIAL_SHARE and new == old))  # whoever leaves
+        often = MOST if self._of_all else 1
         while (candidate := targets.pop(queue)) is not None:
-            if not self._of_all and self._fairness.has_yielded(search, candidate):
+            if self._fairness.has_yielded(search, candidate, often):
                 continue
             if self._owner:
                 return candidate._replace(reason=IN_COHORT_RECLAMATION)
             if not never and (self._first == INITIAL_SHARE or new <= share(theirs, _without(candidate, theirs))):
                 return candidate
             self.refused.setdefault(queue, []).append(candidate)
+        return None
+
+    def _pick_of_own(self, targets: Targets) -> Candidate | None:
+        while (candidate := targets.pop(self._search.node)) is not None:
+            if not self._fairness.has_yielded(self._search, candidate, MOST):
+                return candidate
         return None
 
     def _remove(self, targets: Targets, victim: Candidate) -> bool:

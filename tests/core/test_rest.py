@@ -153,16 +153,34 @@ def test_after_each_of_ten_thousand_events_everything_comes_to_rest(seed: int, f
     walk(seed, 10_000, fair)
 
 
-def test_who_spared_its_victims_looks_again_once_something_happens_from_outside() -> None:
+@pytest.mark.parametrize("sharing", [None, FairSharing()], ids=["classical", "fair"])
+def test_who_spared_its_victims_looks_again_once_something_happens_from_outside(sharing: FairSharing | None) -> None:
     """In a strict queue nobody else can: until the head is through, it blocks all others."""
-    lab = Lab()
+    lab = Lab(Scheduler(Configuration(fair_sharing=sharing)))
     lab.queue("q", cpu="1", strict_fifo=True, preemption=Preemption("LowerPriority"))
     lab.runs("victim", "q", cpu="1")
     lab.submit("head", "q", priority=5, cpu="1")
-    node = lab.scheduler.tree.queue("q")
-    assert node is not None
-    for _ in range(MOST):
-        lab.scheduler._estate.yielding.note(lab.key("victim"), lab.key("head"), moment(node))
+    part_often_enough(lab, "victim", "head", "q")
     assert not preempted(lab.run()), "the same pair has parted often enough"
     lab.submit("newcomer", "q", cpu="1")
     assert preempted(lab.run()) == [("victim", "InClusterQueue")]
+
+
+def test_under_fair_sharing_not_even_an_owner_sends_the_same_one_away_a_third_time() -> None:
+    """Two borrowers of the owner's room took turns in it for ever, each let in when the other had left."""
+    lab = Lab(Scheduler(Configuration(fair_sharing=FairSharing())))
+    lab.queue("owner", cpu="1", cohort="co", strict_fifo=True, preemption=Preemption(reclaim_within_cohort="Any"))
+    lab.queue("borrower", cpu="0", cohort="co")
+    lab.runs("victim", "borrower", cpu="1")
+    lab.submit("head", "owner", cpu="1")
+    part_often_enough(lab, "victim", "head", "owner")
+    assert not preempted(lab.run())
+    lab.submit("newcomer", "borrower", cpu="1")
+    assert preempted(lab.run()) == [("victim", "InCohortReclamation")]
+
+
+def part_often_enough(lab: Lab, victim: str, head: str, queue: str) -> None:
+    node = lab.scheduler.tree.queue(queue)
+    assert node is not None
+    for _ in range(MOST):
+        lab.scheduler._estate.yielding.note(lab.key(victim), lab.key(head), moment(node))
