@@ -13,6 +13,7 @@ from admission.validation.cluster_queue import check_cluster_queue
 from admission.validation.cohort import check_cohort
 from admission.validation.job import check_job
 from admission.validation.job_kind import check_job_kind
+from admission.validation.job_profile import check_job_profile
 from admission.validation.resource_flavor import check_resource_flavor
 from admission.validation.templated_job import Around, check_templated_job
 from admission.validation.unchanged import unchanged
@@ -86,6 +87,8 @@ def _validate(kind: str, document: Document, request: Request, view: View) -> An
             return _refused_if(check_cohort(document, before))
         case "JobKind":
             return _refused_if(check_job_kind(document, before))
+        case "JobProfile":
+            return _refused_if(check_job_profile(document))
         case _:
             return _refused_if(check_resource_flavor(document, before))
 

@@ -65,6 +65,7 @@ HOOKS: tuple[Hook, ...] = (
     _hook("validate", "ResourceFlavor", "CREATE", "UPDATE"),
     _hook("validate", "Workload", "CREATE", "UPDATE", status=True),
     _hook("validate", "JobKind", "CREATE", "UPDATE", domain=DESCRIBED),
+    _hook("validate", "JobProfile", "CREATE", "UPDATE", domain=DESCRIBED),
     *(hook for kind in JOBS for hook in job_hooks(kind)),
 )
 

@@ -15,6 +15,7 @@ from admission.api.admission_check import AdmissionCheck
 from admission.api.cluster_queue import ClusterQueue
 from admission.api.cohort import Cohort
 from admission.api.job_kind import JobKind
+from admission.api.job_profile import JobProfile
 from admission.api.local_queue import LocalQueue
 from admission.api.priority_class import WorkloadPriorityClass
 from admission.api.provisioning_request_config import ProvisioningRequestConfig
@@ -119,6 +120,16 @@ OWN: dict[str, Served] = {
             Column("Kind", ".spec.kind", "The kind of job that it describes"),
             _condition("Active", "Whether jobs of the kind are queued"),
             Column("Reason", ".status.conditions[?(@.type=='Active')].reason", "Why, in one word"),
+        ),
+    ),
+    "JobProfile": Served(
+        JobProfile,
+        ("jp",),
+        (
+            Column("Order", ".spec.order", "When it is applied: ascending, then by name", "integer"),
+            Column("Percent", ".spec.percent", "Of a hundred jobs that match, how many get it", "integer"),
+            Column("Jobs", ".status.matched", "Jobs that exist now and were stamped by it", "integer"),
+            _condition("Active", "Whether it counts"),
         ),
     ),
 }

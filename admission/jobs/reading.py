@@ -10,6 +10,7 @@ from admission.model.kinds import Ref
 from admission.model.workload import PodSet
 from admission.readers.metadata import read_metadata, read_owner
 from admission.readers.narrow import text
+from admission.readers.stamps import read_stamps
 
 _NO_COUNTS: Mapping[str, int] = {}
 
@@ -60,6 +61,8 @@ def read_job(kind: str, manifest: Manifest, pod_sets: tuple[PodSet, ...], suspen
         on_hold=facts.on_hold,
         skipped=facts.skipped,
         pod_priority_class=facts.pod_priority_class,
+        stamped_by=tuple(read_stamps(meta.annotations)) if names.STAMPED in meta.annotations else (),
+        queue_from=meta.annotations.get(names.QUEUE_FROM, ""),
     )
 
 

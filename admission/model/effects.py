@@ -39,6 +39,15 @@ class CreateWorkload:
 
 
 @dataclass(frozen=True, slots=True)
+class CreateLocalQueue:
+    """Make a LocalQueue with the spec of another one."""
+
+    ref: Ref
+    template: Ref
+    job: Ref  # that waits for it
+
+
+@dataclass(frozen=True, slots=True)
 class UpdateWorkload:
     """Rebuild the spec of an unreserved Workload from its job, which changed."""
 
@@ -98,7 +107,7 @@ class EmitEvent:
     message: str
 
 
-Effect = Patch | CreateWorkload | UpdateWorkload | StartJob | RestoreJob | Delete | EmitEvent
+Effect = Patch | CreateWorkload | CreateLocalQueue | UpdateWorkload | StartJob | RestoreJob | Delete | EmitEvent
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,3 +44,5 @@ class Job:
     on_hold: bool = False  # its operator will not start it as it is: quota is of no use to it
     skipped: bool = False  # none of our business, whatever its labels say
     pod_priority_class: str = ""  # named by the job itself, before its pod templates are asked
+    stamped_by: tuple[str, ...] = ()  # JobProfiles
+    queue_from: str = ""  # the template from which a profile has its LocalQueue made

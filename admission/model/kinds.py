@@ -72,6 +72,7 @@ KINDS: dict[str, Kind] = {
     "JobSet": Kind("jobset.x-k8s.io", "v1alpha2", "JobSet", "jobsets", True),
     "Workflow": Kind("argoproj.io", "v1alpha1", "Workflow", "workflows", True),
     "JobKind": Kind(LOCKGATE, "v1alpha1", "JobKind", "jobkinds", False),
+    "JobProfile": Kind(LOCKGATE, "v1alpha1", "JobProfile", "jobprofiles", False),
     "ResourceFlavor": Kind(KUEUE, "v1beta2", "ResourceFlavor", "resourceflavors", False),
     "Cohort": Kind(KUEUE, "v1beta2", "Cohort", "cohorts", False),
     "ClusterQueue": Kind(KUEUE, "v1beta2", "ClusterQueue", "clusterqueues", False),
@@ -103,7 +104,7 @@ JOBS = (
     "Job",
 )
 # Nobody waits for these: a cluster need not serve them.
-OPTIONAL = frozenset((*JOBS, "JobKind")) - {"Job"}
+OPTIONAL = frozenset((*JOBS, "ElasticQuota", "JobKind", "JobProfile")) - {"Job"}
 
 # What the controller keeps in step with, in the order in which a first list is fed to State: queues before workloads,
 # workloads before the jobs that own them.
@@ -122,6 +123,7 @@ WATCHED = (
     "JobKind",
     "Workload",
     *JOBS,
+    "JobProfile",
 )
 
 

@@ -36,6 +36,10 @@ SLICE_SIZE = _P + "podset-slice-size"
 SLICE_CONSTRAINTS = _P + "podset-slice-required-topology-constraints"
 ARRIVAL = "lockgate.dev/arrival"
 RUNTIME = "lockgate.dev/runtime"
+# written by stamping alone
+STAMPED = "lockgate.dev/stamped"  # what came from which profile
+ROLLOUT = "lockgate.dev/rollout"  # 0 to 99: a profile for so many of a hundred or fewer does not count
+QUEUE_FROM = "lockgate.dev/queue-from"  # the template from which the job's LocalQueue is made
 
 # finalizer
 IN_USE = _P + "resource-in-use"

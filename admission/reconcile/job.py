@@ -23,6 +23,7 @@ from admission.reconcile import transitions, unadmitted
 from admission.reconcile.ancestors import NestedTooDeeply, ancestry
 from admission.reconcile.pods_ready import reclaimed, with_readiness
 from admission.reconcile.priority import priority_of
+from admission.reconcile.queue_from import with_queue
 from admission.reconcile.starting import start
 from admission.reconcile.view import View
 from admission.reconcile.wishes import NOTHING, Wishes
@@ -66,8 +67,8 @@ def reconcile_job(view: View, job: Job, now: float) -> Wishes:
     if surplus:
         return Wishes(effects=_remove(surplus[0]), events=_removed(job, surplus[0]))
     if workload is None:
-        return _without_workload(view, job, now)
-    return _with_workload(view, job, workload, now)
+        return with_queue(view, job, _without_workload(view, job, now))
+    return with_queue(view, job, _with_workload(view, job, workload, now))
 
 
 def _follow_ancestor(view: View, job: Job, owned: Sequence[Workload], ancestor: Job) -> Wishes:

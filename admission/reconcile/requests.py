@@ -13,6 +13,7 @@ from admission.jobs.descriptor import Descriptor
 from admission.jobs.templates import PermanentProblem
 from admission.jobs.workload import compose
 from admission.model.effects import (
+    CreateLocalQueue,
     CreateWorkload,
     Delete,
     Effect,
@@ -21,7 +22,8 @@ from admission.model.effects import (
     StartJob,
     UpdateWorkload,
 )
-from admission.model.kinds import Ref
+from admission.model.kinds import KINDS, Ref
+from admission.model.names import QUEUE_FROM
 
 MERGE_PATCH = "application/merge-patch+json"
 JSON = "application/json"
@@ -48,6 +50,8 @@ def needs(effect: Effect) -> tuple[Ref, ...]:
     match effect:
         case CreateWorkload(job=job) | UpdateWorkload(job=job):
             return (job,)
+        case CreateLocalQueue(template=template):
+            return (template,)
         case StartJob(ref=ref):
             return (ref,)
         case RestoreJob(ref=ref, workload=workload):
@@ -70,6 +74,8 @@ def render(
             return Request("patch", ref, _at(body, version), subresource, manager)
         case CreateWorkload():
             return Request("create", effect.ref, _composed(effect, manifests, kinds))
+        case CreateLocalQueue():
+            return Request("create", effect.ref, _like(effect, _manifest(effect.template, manifests)))
         case UpdateWorkload():
             spec = {**dict.fromkeys(_MAY_GO), **_composed(effect, manifests, kinds)["spec"]}
             spec.pop("active", None)
@@ -104,6 +110,17 @@ def _manifest(ref: Ref, manifests: Mapping[Ref, Mapping[str, Any]]) -> Mapping[s
     if ref not in manifests:
         raise Moved(f"{ref} does not exist any more")
     return manifests[ref]
+
+
+def _like(effect: CreateLocalQueue, template: Mapping[str, Any]) -> dict[str, Any]:
+    """A LocalQueue like the template, which it says that it was made from."""
+    metadata = {
+        "name": effect.ref.name,
+        "namespace": effect.ref.namespace,
+        "annotations": {QUEUE_FROM: effect.template.name},
+    }
+    head = {"apiVersion": KINDS["LocalQueue"].api_version, "kind": "LocalQueue", "metadata": metadata}
+    return {**head, "spec": template.get("spec") or {}}
 
 
 def _kind(ref: Ref, kinds: Mapping[str, Descriptor]) -> Descriptor:

@@ -26,6 +26,13 @@ class Serving(NamedTuple):
     forbidden: bool = False
 
 
+class Tally(NamedTuple):
+    """Jobs that exist and carry the stamp of a profile. `newest`: when the last of them was created; 0 for none."""
+
+    jobs: int
+    newest: float
+
+
 class View(Protocol):
     """Objects as they are once what is under way has happened."""
 
@@ -61,6 +68,14 @@ class View(Protocol):
 
     def serving(self, kind: str) -> Serving | None:
         """Whether the API server lets us see objects of this kind; None: that is not known yet."""
+        ...
+
+    def stamped_by(self, profile: str) -> Tally | None:
+        """As it was counted last; None: it was not yet."""
+        ...
+
+    def makes_queue(self, queue: str, template: str) -> bool:
+        """Whether some JobProfile gives this LocalQueue, made from this template."""
         ...
 
     def workload(self, ref: Ref) -> Workload | None: ...

@@ -8,6 +8,7 @@ from typing import Any
 from admission.jobs.described import described
 from admission.model.job import Job
 from admission.model.job_kind import JobKind
+from admission.model.job_profile import JobProfile
 from admission.model.kinds import Ref
 from admission.model.names import WorkloadKey
 from admission.model.pods import LimitRange, RuntimeClass
@@ -61,6 +62,7 @@ class Intake:
             "Topology": self._topology,
             "AdmissionCheck": self._admission_check,
             "JobKind": self._job_kind,
+            "JobProfile": self._job_profile,
             "Cohort": self._cohort,
             "ClusterQueue": self._cluster_queue,
             "LocalQueue": self._local_queue,
@@ -156,6 +158,20 @@ class Intake:
         """The API server was asked for objects of this kind."""
         if self._objects.servings.get(kind) != serving:
             self._objects.servings[kind] = serving
+    def _job_profile(self, name: str, value: JobProfile | None) -> None:
+        profiles = self._objects.profiles
+        slot = profiles.slots.get(name)
+        before = slot.observed.stamp if slot is not None and slot.observed is not None else None
+        if not _put_slot(profiles.slots, name, value):
+            return
+        if value is None:
+            profiles.forget(name)
+        else:
+            self._look_at(Ref("JobProfile", "", name))
+        if value is None or value.stamp != before:
+            for ref in self._objects.jobs_with_made_queue():
+                self._look_at(ref)
+
             self._look_at(Ref("JobKind", "", self._objects.job_kinds.describer(kind)))
 
     def _cohort(self, name: str, value: Cohort | None) -> None:
@@ -204,6 +220,9 @@ class Intake:
             self._requeue(key)
 
     def _requeue(self, local_queue: str) -> None:
+        if old is None and value is not None and value.namespace == self._objects.configuration.namespace:
+            for ref in self._objects.jobs_with_made_queue():  # some may have waited for this template
+                self._look_at(ref)
         """Every workload of the LocalQueue is put where it now belongs."""
         for key in self._objects.in_local_queue(local_queue):
             self._workloads.sync(key, self.now)
@@ -268,6 +287,7 @@ class Intake:
         for job in (old, value):
             if job is not None and (old is None or value is None or old.queue_name != value.queue_name):
                 self._look_below(job.uid)
+        self._objects.profiles.moved(old, value, self.now)
         if value is None and old is not None:
             self._objects.depart(old.uid)
             self._objects.exclude(old.uid)

@@ -19,16 +19,17 @@ from admission.model.queues import (
     Topology,
 )
 from admission.model.workload import Workload
-from admission.reconcile.view import Serving
+from admission.reconcile.view import Serving, Tally
 from admission.rules.scheduler import Scheduler
 from admission.state.requests import Requests
+from admission.state.profiles import Profiles
 from admission.state.slots import Slot
 
 
 class Objects:
     """Tables by name. Those that we write to hold slots, the rest plain values."""
 
-    def __init__(self, configuration: Configuration, scheduler: Scheduler) -> None:
+    def __init__(self, configuration: Configuration, scheduler: Scheduler, profiles: Profiles) -> None:
         self.configuration = configuration
         self.job_kinds = JobKinds(configuration.frameworks)
         self.workloads: dict[WorkloadKey, Slot[Workload]] = {}
@@ -37,6 +38,7 @@ class Objects:
         self.local_queues: dict[str, Slot[LocalQueue]] = {}
         self.described: dict[str, Slot[JobKind]] = {}
         self.servings: dict[str, Serving] = {}
+        self.profiles = profiles
         self.flavors: dict[str, Slot[ResourceFlavor]] = {}
         self.admission_checks: dict[str, Slot[AdmissionCheck]] = {}
         self.topologies: dict[str, Topology] = {}
@@ -115,6 +117,12 @@ class Objects:
 
     def workload(self, ref: Ref) -> Workload | None:
         slot = self.workloads.get(WorkloadKey(f"{ref.namespace}/{ref.name}"))
+    def stamped_by(self, profile: str) -> Tally | None:
+        return self.profiles.tally(profile)
+
+    def makes_queue(self, queue: str, template: str) -> bool:
+        return self.profiles.makes_queue(queue, template)
+
         return slot.current if slot else None
 
     def workloads_of(self, uid: str) -> list[Workload]:
@@ -231,6 +239,11 @@ class Objects:
 
     def jobs_where(self, namespace: str = "", priority_class: str = "") -> Iterator[Ref]:
         """Jobs of a namespace, or of a priority class; used when either changes, which is rare."""
+    def jobs_with_made_queue(self) -> list[Ref]:
+        """Jobs whose LocalQueue a profile has made; used when a profile or a template changes, which is rare."""
+        found = ((ref, slot.observed) for ref, slot in self.jobs.items())
+        return [ref for ref, job in found if job is not None and job.queue_from]
+
         for ref, slot in self.jobs.items():
             job = slot.observed
             if job is None or (namespace and ref.namespace != namespace):

@@ -8,6 +8,7 @@ from admission.jobs import JobKinds
 from admission.model.configuration import DEFAULTS, Configuration
 from admission.model.effects import (
     CONSEQUENCE,
+    CreateLocalQueue,
     CreateWorkload,
     Effect,
     EmitEvent,
@@ -18,18 +19,20 @@ from admission.model.effects import (
 )
 from admission.model.job import Job
 from admission.model.job_kind import JobKind
+from admission.model.job_profile import JobProfile
 from admission.model.kinds import Ref
 from admission.model.names import WorkloadKey
 from admission.model.workload import Workload
 from admission.reconcile import transitions
 from admission.reconcile.job import reconcile_job
 from admission.reconcile.job_kind import reconcile_job_kind
+from admission.reconcile.job_profile import reconcile_job_profile
 from admission.reconcile.starting import started_event
 from admission.reconcile.view import Serving
 from admission.reconcile.wishes import NOTHING, Wishes
 from admission.reconcile.workload import reconcile_workload
 from admission.rules.scheduler import Scheduler
-from admission.state import sampling
+from admission.state import profiles, sampling
 from admission.state.creations import Creations
 from admission.state.decide import Decisions
 from admission.state.flights import Flights
@@ -37,6 +40,7 @@ from admission.state.intake import Intake
 from admission.state.loads import Loads
 from admission.state.objects import Objects
 from admission.state.queues import Queues
+from admission.state.profiles import MadeQueues, Profiles
 from admission.state.sampling import Sampling
 from admission.state.slots import Slot
 from admission.state.sought import Sought
@@ -68,11 +72,12 @@ class State:
 
     def __init__(self, configuration: Configuration = DEFAULTS) -> None:
         self.scheduler = Scheduler(configuration)
-        self.objects = Objects(configuration, self.scheduler)
-        self.loads = Loads()
         self._flights = Flights()
         self._timers = Timers()
         self._dirty: OrderedDict[Ref, None] = OrderedDict()  # its first is taken at once, however many were before
+        self.objects = Objects(configuration, self.scheduler, Profiles(self._timers))
+        self.loads = Loads()
+        self._made_queues = MadeQueues(self._flights, self._timers)
         self._creations = Creations(self._flights, self._timers, self._look_at, _patience)
         self._sought = Sought(self.objects, self._flights, self._look_at)
         self._sampling = Sampling(self.objects, self.scheduler, self.loads, self._timers)
@@ -112,6 +117,8 @@ class State:
         """A fact: the object does not exist. `resource_version`: of the deletion, where a watch told it."""
         if read:
             self._sought.found(ref, "")
+        elif kind == "LocalQueue":
+            self._made_queues.seen(ref)
             self._creations.nowhere(ref, self._intake.now)
         slot = self._slot(ref)
         if slot is not None:
@@ -139,6 +146,9 @@ class State:
             return
         before, effect = slot.current, slot.flight.effect
         match outcome.result:
+        if self._made_queues.answers(ref, outcome.id):
+            self._queue_made(ref, outcome)
+            return
             case "ok" if isinstance(before, Job) and outcome.resource_version == slot.base:
                 self._refuse(ref, slot)
                 self._flights.tell(EmitEvent(ref, before.uid, "Warning", "NothingChanged", _NOTHING_CHANGED))
@@ -220,6 +230,12 @@ class State:
         wait = _patience(slot.failures)
         slot.deny(retry_at=self._intake.now + wait)
         self._timers.at(self._intake.now + wait, ("retry", ref))
+    def _queue_made(self, ref: Ref, outcome: Outcome) -> None:
+        patience = _patience(self._made_queues.failures(ref) + 1)
+        self._made_queues.outcome(ref, outcome, patience, self._intake.now)
+        if self._slot(ref) is not None:  # the watch was faster than the answer
+            self._made_queues.seen(ref)
+
 
     def _tell_start(self, effect: Effect) -> None:
         workload = self.objects.workload(effect.workload) if isinstance(effect, StartJob) else None
@@ -304,6 +320,13 @@ class State:
     def _reconcile(self, now: float, budget: int) -> None:
         for _ in range(LOOKS):
             if not self._dirty or self._flights.writes >= budget:
+                case (profiles.TALLY, str() as profile):
+                    self.objects.profiles.tell(profile)
+                    self._look_at(Ref("JobProfile", "", profile))
+                case (profiles.QUEUE, Ref() as ref):
+                    waiting = self._made_queues.again(ref)
+                    if waiting is not None:
+                        self._look_at(waiting)
                 return
             ref, _ = self._dirty.popitem(last=False)
             slot = self._slot(ref)
@@ -345,6 +368,8 @@ class State:
             sent = self._send(effect) or sent
         if sent:
             for event in wishes.events:
+        if isinstance(value, JobProfile):
+            return reconcile_job_profile(self.objects, value, now)
                 self._flights.tell(event)
 
     def _send(self, effect: Effect) -> bool:
@@ -371,6 +396,8 @@ class State:
                 return self.objects.described.get(ref.name)
             case "Cohort":
                 return self.objects.cohorts.get(ref.name)
+        if isinstance(effect, CreateLocalQueue):
+            return self._made_queues.ask(effect)
             case "LocalQueue":
                 return self.objects.local_queues.get(f"{ref.namespace}/{ref.name}")
             case "ResourceFlavor":
@@ -387,6 +414,8 @@ def _patience(failures: int) -> float:
 
 
 def _ref_of(kind: str, value: Any) -> Ref:
+            case "JobProfile":
+                return self.objects.profiles.slots.get(ref.name)
     if isinstance(value, Job):
         return value.ref
     return Ref(kind, getattr(value, "namespace", ""), value.name)

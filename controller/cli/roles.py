@@ -63,9 +63,10 @@ def _controller() -> list[Rule]:
         *jobs_of_kinds(KINDS[name] for name in JOBS),
         _may(("patch",), "batch", "jobs/status"),
         _may(("get", "create", "patch", "delete"), KUEUE, "workloads"),
+        _may(("create",), KUEUE, "localqueues"),
         _may(("patch",), KUEUE, "admissionchecks", "clusterqueues", "resourceflavors"),
         _may(("patch",), KUEUE, "clusterqueues/status", "cohorts/status", "localqueues/status", "workloads/status"),
-        _may(("patch",), LOCKGATE, "jobkinds/status"),
+        _may(("patch",), LOCKGATE, "jobkinds/status", "jobprofiles/status"),
         {
             **_may(("get", "patch"), "apiregistration.k8s.io", "apiservices"),
             "resourceNames": [f"{version}.{GROUP}" for version in VERSIONS],
@@ -103,7 +104,7 @@ def _webhooks(gates: Gates) -> list[Rule]:
         *([default_class] if gates["WorkloadPriorityClassDefaulting"] else ()),
         _may(_WATCH, "", "namespaces"),
         _may(_WATCH, KUEUE, "localqueues"),
-        _may(_WATCH, LOCKGATE, KINDS["JobKind"].plural),
+        _may(_WATCH, LOCKGATE, KINDS["JobKind"].plural, KINDS["JobProfile"].plural),
         *(_may(("get",), group, *plurals) for group, plurals in _by_group(KINDS[name] for name in JOBS)),
         {**_may(("get", "patch"), "admissionregistration.k8s.io", *configurations), **ours},
         {**_may(("get", "patch"), "apiextensions.k8s.io", "customresourcedefinitions"), **converted},
@@ -111,7 +112,9 @@ def _webhooks(gates: Gates) -> list[Rule]:
 
 
 def _lease() -> list[Rule]:
-    return [_may(("get", "create", "update"), "coordination.k8s.io", "leases"), *_secret(CONTROLLER_SECRET)]
+    leases = _may(("get", "create", "update"), "coordination.k8s.io", "leases")
+    templates = _may(("get",), KUEUE, "localqueues")  # from which profiles have others made
+    return [leases, templates, *_secret(CONTROLLER_SECRET)]
 
 
 def _secret(name: str = SECRET) -> list[Rule]:

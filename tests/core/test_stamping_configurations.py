@@ -38,6 +38,7 @@ def test_paths_and_names_are_kueues() -> None:
         "/validate-kueue-x-k8s-io-v1beta2-resourceflavor": "vresourceflavor.kb.io",
         "/validate-kueue-x-k8s-io-v1beta2-workload": "vworkload.kb.io",
         "/validate-lockgate-dev-v1alpha1-jobkind": "vjobkind.lockgate.dev",
+        "/validate-lockgate-dev-v1alpha1-jobprofile": "vjobprofile.lockgate.dev",
     } | {f"/{verb}-{rest}": f"{verb[0]}{rest.rpartition('-')[2]}.kb.io" for verb in ("mutate", "validate") for rest in (
         "argoproj-io-v1alpha1-workflow",  # by the same rule: Kueue has no such kind
         "batch-v1-job",
@@ -78,7 +79,7 @@ def test_jobs_of_system_namespaces_and_our_own_never_leave_the_api_server(name: 
 def test_names_are_unique_and_trust_the_given_authority() -> None:
     made = webhook_configurations(by_service("kueue-system", "Q0E="), DEFAULTS)
     names = [webhook["name"] for manifest in made for webhook in manifest["webhooks"]]
-    assert len(names) == len(set(names)) == 7 + 3 * len(JOB_KINDS)
+    assert len(names) == len(set(names)) == 8 + 3 * len(JOB_KINDS)
     assert {webhook["clientConfig"]["caBundle"] for webhook in _webhooks().values()} == {"Q0E="}
 
 

@@ -36,7 +36,9 @@ from admission.reconcile.wishes import NOTHING, Wishes
 from admission.reconcile.workload import reconcile_workload
 from admission.rules.scheduler import Scheduler
 from admission.state.objects import Objects
+from admission.state.profiles import Profiles
 from admission.state.slots import Slot
+from admission.state.timers import Timers
 from tests.core.lab import group
 
 FLAVORS = Admission("cq", (PodSetAssignment("main", {"cpu": "spot"}, {"cpu": 4000}, 4),))
@@ -59,7 +61,7 @@ class Bench:
     stop_policy: str = "None"
 
     def view(self) -> Objects:
-        objects = Objects(self.configuration, Scheduler())
+        objects = Objects(self.configuration, Scheduler(), Profiles(Timers()))
         offers = group({"spot": {"cpu": "4"}, "steady": {"cpu": "4"}})
         queue = ClusterQueue(
             "cq", groups=(offers,), namespace_selector=EVERYTHING, checks=self.checks, stop_policy=self.stop_policy
