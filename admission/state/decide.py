@@ -117,7 +117,9 @@ class Decisions:
             return False
         reason, message = told
         after = transitions.with_condition(workload, names.QUOTA_RESERVED, False, reason, message, now)
-        asked = self._objects.requests.seen(workload)
+        local = self._objects.local_queue(workload.namespace, workload.queue_name)
+        queue = self._objects.cluster_queue(local.cluster_queue) if local is not None else None
+        asked = self._objects.requests.seen(workload, queue)
         if workload.resource_requests != asked:
             after = after.but(resource_requests=asked)
         if after is workload:

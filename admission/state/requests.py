@@ -4,9 +4,13 @@ Only in memory, as in Kueue: a Workload's spec stays as its job has it, and one 
 admission says.
 """
 
+from collections.abc import Container, Iterable
+
+from admission.model.accelerators import DERIVED
 from admission.model.amounts import MAX_INT64
 from admission.model.configuration import Resources
 from admission.model.pods import LimitRange, RuntimeClass
+from admission.model.queues import ClusterQueue
 from admission.model.workload import PodSetRequest, Workload
 from admission.resources.effective import Adjustment
 from admission.resources.limit_range import Limits, summarized
@@ -24,10 +28,16 @@ class Requests:
         """The workload as the scheduler is to see it; the same value when nothing of it is changed."""
         return self._adjustment.of(workload, self._limits.get(workload.namespace), self._classes)
 
-    def seen(self, workload: Workload) -> tuple[PodSetRequest, ...]:
-        """What the scheduler sees it ask for, as status.resourceRequests tells it."""
-        asks = asks_of(self.effective(workload))
-        return tuple([PodSetRequest(ask.name, _within_int64(ask.requests)) for ask in asks])
+    def seen(self, workload: Workload, queue: ClusterQueue | None) -> tuple[PodSetRequest, ...]:
+        """What the scheduler sees it ask `queue` for, as status.resourceRequests tells it. What we derived ourselves is
+        left out where it does not count, so that it never appears to who gives no quota for it."""
+        counted = {resource for group in (queue.groups if queue else ()) for resource in group.resources}
+        return tuple(
+            [
+                PodSetRequest(ask.name, _within_int64(one for one in ask.requests if _told(one[0], counted)))
+                for ask in asks_of(self.effective(workload))
+            ]
+        )
 
     def put_limit_range(self, namespace: str, name: str, value: LimitRange | None) -> bool:
         """A LimitRange as it is now; whether that may change a request. None: it is gone."""
@@ -59,6 +69,10 @@ class Requests:
         return True
 
 
-def _within_int64(requests: tuple[tuple[str, int], ...]) -> tuple[tuple[str, int], ...]:
+def _told(resource: str, counted: Container[str]) -> bool:
+    return resource not in DERIVED or resource in counted
+
+
+def _within_int64(requests: Iterable[tuple[str, int]]) -> tuple[tuple[str, int], ...]:
     # A Quantity holds no more: it would be read back as this, and written again for ever.
     return tuple([(resource, min(units, MAX_INT64)) for resource, units in requests])

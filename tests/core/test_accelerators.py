@@ -195,14 +195,15 @@ def test_who_knows_the_memory_of_a_device_says_so_once_and_shares_are_reckoned_f
             Accelerator("gpu-fraction-num-devices", "NVIDIA", memory=80 * GIB),
         ]
     )
-    for asked, count, size in (
+    rows: list[tuple[dict[str, Fraction | int], Fraction, int]] = [
         ({"nvidia.com/gpu": 2}, Fraction(2), 160 * GIB),
         ({"nvidia.com/gpu": 2, "nvidia.com/gpumem": 20 * 1024}, Fraction(1, 2), 40 * GIB),
         ({"nvidia.com/gpu": 1, "nvidia.com/gpumem": 20 * 1024, "nvidia.com/gpucores": 50}, Fraction(1, 2), 20 * GIB),
         ({"nvidia.com/gpu": 2, "nvidia.com/gpumem-percentage": 10}, Fraction(1, 5), 16 * GIB),
         ({"gpu-memory": 8 * 1024}, Fraction(1, 10), 8 * GIB),
         ({"gpu-fraction": Fraction(1, 4), "gpu-fraction-num-devices": 2}, Fraction(1, 2), 40 * GIB),
-    ):
+    ]
+    for asked, count, size in rows:
         exact = {name: Fraction(units) for name, units in asked.items()}
         assert accelerators(exact, known) == {ACCELERATORS: count, MEMORY: size}, asked
 
