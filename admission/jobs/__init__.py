@@ -9,8 +9,8 @@ from admission.readers.cluster_queue import read_cluster_queue
 from admission.readers.cohort import read_cohort
 from admission.readers.flavor import read_flavor
 from admission.readers.job_kind import read_job_kind
-from admission.readers.limit_range import read_limit_range
 from admission.readers.job_profile import read_job_profile
+from admission.readers.limit_range import read_limit_range
 from admission.readers.local_queue import read_local_queue
 from admission.readers.namespace import read_namespace
 from admission.readers.priority_class import read_priority_class
@@ -33,6 +33,6 @@ READERS: dict[str, Callable[[Mapping[str, Any]], object]] = {
     "PriorityClass": read_priority_class,
     "WorkloadPriorityClass": read_priority_class,
     "JobKind": read_job_kind,
+    "JobProfile": read_job_profile,
     "Workload": read_workload,
 } | {kind: descriptor.read for kind, descriptor in JOB_KINDS.items()}
-    "JobProfile": read_job_profile,

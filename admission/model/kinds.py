@@ -121,9 +121,9 @@ WATCHED = (
     "PriorityClass",
     "WorkloadPriorityClass",
     "JobKind",
+    "JobProfile",
     "Workload",
     *JOBS,
-    "JobProfile",
 )
 
 

@@ -154,10 +154,6 @@ class Intake:
         for ref in self._objects.jobs:  # an owner that was none may be one now
             self._look_at(ref)
 
-    def serves(self, kind: str, serving: Serving) -> None:
-        """The API server was asked for objects of this kind."""
-        if self._objects.servings.get(kind) != serving:
-            self._objects.servings[kind] = serving
     def _job_profile(self, name: str, value: JobProfile | None) -> None:
         profiles = self._objects.profiles
         slot = profiles.slots.get(name)
@@ -172,6 +168,10 @@ class Intake:
             for ref in self._objects.jobs_with_made_queue():
                 self._look_at(ref)
 
+    def serves(self, kind: str, serving: Serving) -> None:
+        """The API server was asked for objects of this kind."""
+        if self._objects.servings.get(kind) != serving:
+            self._objects.servings[kind] = serving
             self._look_at(Ref("JobKind", "", self._objects.job_kinds.describer(kind)))
 
     def _cohort(self, name: str, value: Cohort | None) -> None:
@@ -216,13 +216,13 @@ class Intake:
             self._sampling.forget(key)
         elif old is None or _spec(old) != _spec(value):
             self._sampling.note(key)
+        if old is None and value is not None and value.namespace == self._objects.configuration.namespace:
+            for ref in self._objects.jobs_with_made_queue():  # some may have waited for this template
+                self._look_at(ref)
         if old is None or value is None or _spec(old) != _spec(value):
             self._requeue(key)
 
     def _requeue(self, local_queue: str) -> None:
-        if old is None and value is not None and value.namespace == self._objects.configuration.namespace:
-            for ref in self._objects.jobs_with_made_queue():  # some may have waited for this template
-                self._look_at(ref)
         """Every workload of the LocalQueue is put where it now belongs."""
         for key in self._objects.in_local_queue(local_queue):
             self._workloads.sync(key, self.now)
@@ -283,11 +283,11 @@ class Intake:
         if not _put_slot(self._objects.jobs, ref, value):
             return
         self._objects.index_job(old, value)
+        self._objects.profiles.moved(old, value, self.now)
         self._look_at(ref)
         for job in (old, value):
             if job is not None and (old is None or value is None or old.queue_name != value.queue_name):
                 self._look_below(job.uid)
-        self._objects.profiles.moved(old, value, self.now)
         if value is None and old is not None:
             self._objects.depart(old.uid)
             self._objects.exclude(old.uid)

@@ -21,8 +21,8 @@ from admission.model.queues import (
 from admission.model.workload import Workload
 from admission.reconcile.view import Serving, Tally
 from admission.rules.scheduler import Scheduler
-from admission.state.requests import Requests
 from admission.state.profiles import Profiles
+from admission.state.requests import Requests
 from admission.state.slots import Slot
 
 
@@ -37,8 +37,8 @@ class Objects:
         self.cluster_queues: dict[str, Slot[ClusterQueue]] = {}
         self.local_queues: dict[str, Slot[LocalQueue]] = {}
         self.described: dict[str, Slot[JobKind]] = {}
-        self.servings: dict[str, Serving] = {}
         self.profiles = profiles
+        self.servings: dict[str, Serving] = {}
         self.flavors: dict[str, Slot[ResourceFlavor]] = {}
         self.admission_checks: dict[str, Slot[AdmissionCheck]] = {}
         self.topologies: dict[str, Topology] = {}
@@ -115,14 +115,14 @@ class Objects:
     def unheard_of(self, owner: Ref, uid: str) -> Ref | None:
         return None if uid in self._no_jobs or uid in self._departed else self.as_job(owner)
 
-    def workload(self, ref: Ref) -> Workload | None:
-        slot = self.workloads.get(WorkloadKey(f"{ref.namespace}/{ref.name}"))
     def stamped_by(self, profile: str) -> Tally | None:
         return self.profiles.tally(profile)
 
     def makes_queue(self, queue: str, template: str) -> bool:
         return self.profiles.makes_queue(queue, template)
 
+    def workload(self, ref: Ref) -> Workload | None:
+        slot = self.workloads.get(WorkloadKey(f"{ref.namespace}/{ref.name}"))
         return slot.current if slot else None
 
     def workloads_of(self, uid: str) -> list[Workload]:
@@ -237,13 +237,13 @@ class Objects:
             if queue is not None and any(rule.name == check for rule in queue.checks):
                 yield queue
 
-    def jobs_where(self, namespace: str = "", priority_class: str = "") -> Iterator[Ref]:
-        """Jobs of a namespace, or of a priority class; used when either changes, which is rare."""
     def jobs_with_made_queue(self) -> list[Ref]:
         """Jobs whose LocalQueue a profile has made; used when a profile or a template changes, which is rare."""
         found = ((ref, slot.observed) for ref, slot in self.jobs.items())
         return [ref for ref, job in found if job is not None and job.queue_from]
 
+    def jobs_where(self, namespace: str = "", priority_class: str = "") -> Iterator[Ref]:
+        """Jobs of a namespace, or of a priority class; used when either changes, which is rare."""
         for ref, slot in self.jobs.items():
             job = slot.observed
             if job is None or (namespace and ref.namespace != namespace):

@@ -39,8 +39,8 @@ from admission.state.flights import Flights
 from admission.state.intake import Intake
 from admission.state.loads import Loads
 from admission.state.objects import Objects
-from admission.state.queues import Queues
 from admission.state.profiles import MadeQueues, Profiles
+from admission.state.queues import Queues
 from admission.state.sampling import Sampling
 from admission.state.slots import Slot
 from admission.state.sought import Sought
@@ -74,10 +74,10 @@ class State:
         self.scheduler = Scheduler(configuration)
         self._flights = Flights()
         self._timers = Timers()
-        self._dirty: OrderedDict[Ref, None] = OrderedDict()  # its first is taken at once, however many were before
         self.objects = Objects(configuration, self.scheduler, Profiles(self._timers))
         self.loads = Loads()
         self._made_queues = MadeQueues(self._flights, self._timers)
+        self._dirty: OrderedDict[Ref, None] = OrderedDict()  # its first is taken at once, however many were before
         self._creations = Creations(self._flights, self._timers, self._look_at, _patience)
         self._sought = Sought(self.objects, self._flights, self._look_at)
         self._sampling = Sampling(self.objects, self.scheduler, self.loads, self._timers)
@@ -112,13 +112,13 @@ class State:
         if kind == "Workload":
             self._creations.seen(ref, value.resource_version)
             self._workloads.carry_on(workload_key(ref))
+        elif kind == "LocalQueue":
+            self._made_queues.seen(ref)
 
     def gone(self, ref: Ref, resource_version: int | None = None, *, read: bool = False) -> None:
         """A fact: the object does not exist. `resource_version`: of the deletion, where a watch told it."""
         if read:
             self._sought.found(ref, "")
-        elif kind == "LocalQueue":
-            self._made_queues.seen(ref)
             self._creations.nowhere(ref, self._intake.now)
         slot = self._slot(ref)
         if slot is not None:
@@ -137,6 +137,9 @@ class State:
         ref = self._flights.land(outcome.id)
         if ref is None:
             return
+        if self._made_queues.answers(ref, outcome.id):
+            self._queue_made(ref, outcome)
+            return
         slot = self._slot(ref)
         if self._creations.answers(ref, outcome.id):
             seen = slot.observed.resource_version if slot is not None and slot.observed is not None else None
@@ -146,9 +149,6 @@ class State:
             return
         before, effect = slot.current, slot.flight.effect
         match outcome.result:
-        if self._made_queues.answers(ref, outcome.id):
-            self._queue_made(ref, outcome)
-            return
             case "ok" if isinstance(before, Job) and outcome.resource_version == slot.base:
                 self._refuse(ref, slot)
                 self._flights.tell(EmitEvent(ref, before.uid, "Warning", "NothingChanged", _NOTHING_CHANGED))
@@ -214,6 +214,12 @@ class State:
 
     # --- outcomes
 
+    def _queue_made(self, ref: Ref, outcome: Outcome) -> None:
+        patience = _patience(self._made_queues.failures(ref) + 1)
+        self._made_queues.outcome(ref, outcome, patience, self._intake.now)
+        if self._slot(ref) is not None:  # the watch was faster than the answer
+            self._made_queues.seen(ref)
+
     def _settled(self, ref: Ref, slot: Slot[Any], before: Any) -> None:
         """A write has landed, well or not: whoever waited for that goes on."""
         if ref.kind == "Workload":
@@ -230,12 +236,6 @@ class State:
         wait = _patience(slot.failures)
         slot.deny(retry_at=self._intake.now + wait)
         self._timers.at(self._intake.now + wait, ("retry", ref))
-    def _queue_made(self, ref: Ref, outcome: Outcome) -> None:
-        patience = _patience(self._made_queues.failures(ref) + 1)
-        self._made_queues.outcome(ref, outcome, patience, self._intake.now)
-        if self._slot(ref) is not None:  # the watch was faster than the answer
-            self._made_queues.seen(ref)
-
 
     def _tell_start(self, effect: Effect) -> None:
         workload = self.objects.workload(effect.workload) if isinstance(effect, StartJob) else None
@@ -302,6 +302,13 @@ class State:
                     self._sampling.sample(local_queue, now)
                 case ("owner", Ref() as ref):
                     self._sought.job_of(ref)
+                case (profiles.TALLY, str() as profile):
+                    self.objects.profiles.tell(profile)
+                    self._look_at(Ref("JobProfile", "", profile))
+                case (profiles.QUEUE, Ref() as ref):
+                    waiting = self._made_queues.again(ref)
+                    if waiting is not None:
+                        self._look_at(waiting)
                 case ("missing", Ref() as ref):
                     self._creations.look_for(ref)
                 case Ref() as ref:
@@ -320,13 +327,6 @@ class State:
     def _reconcile(self, now: float, budget: int) -> None:
         for _ in range(LOOKS):
             if not self._dirty or self._flights.writes >= budget:
-                case (profiles.TALLY, str() as profile):
-                    self.objects.profiles.tell(profile)
-                    self._look_at(Ref("JobProfile", "", profile))
-                case (profiles.QUEUE, Ref() as ref):
-                    waiting = self._made_queues.again(ref)
-                    if waiting is not None:
-                        self._look_at(waiting)
                 return
             ref, _ = self._dirty.popitem(last=False)
             slot = self._slot(ref)
@@ -350,6 +350,8 @@ class State:
             return reconcile_workload(self.objects, value, now)
         if isinstance(value, JobKind):
             return reconcile_job_kind(self.objects, value, now)
+        if isinstance(value, JobProfile):
+            return reconcile_job_profile(self.objects, value, now)
         return reconcile_job(self.objects, value, now) if isinstance(value, Job) else NOTHING
 
     def _grant(self, ref: Ref, slot: Slot[Any], wishes: Wishes, now: float) -> None:
@@ -368,8 +370,6 @@ class State:
             sent = self._send(effect) or sent
         if sent:
             for event in wishes.events:
-        if isinstance(value, JobProfile):
-            return reconcile_job_profile(self.objects, value, now)
                 self._flights.tell(event)
 
     def _send(self, effect: Effect) -> bool:
@@ -378,6 +378,8 @@ class State:
             return True
         if isinstance(effect, CreateWorkload):
             return self._creations.ask(effect)
+        if isinstance(effect, CreateLocalQueue):
+            return self._made_queues.ask(effect)
         found = self._slot(effect.ref)
         if found is None or found.busy:
             return False
@@ -394,10 +396,10 @@ class State:
                 return self.objects.cluster_queues.get(ref.name)
             case "JobKind":
                 return self.objects.described.get(ref.name)
+            case "JobProfile":
+                return self.objects.profiles.slots.get(ref.name)
             case "Cohort":
                 return self.objects.cohorts.get(ref.name)
-        if isinstance(effect, CreateLocalQueue):
-            return self._made_queues.ask(effect)
             case "LocalQueue":
                 return self.objects.local_queues.get(f"{ref.namespace}/{ref.name}")
             case "ResourceFlavor":
@@ -414,8 +416,6 @@ def _patience(failures: int) -> float:
 
 
 def _ref_of(kind: str, value: Any) -> Ref:
-            case "JobProfile":
-                return self.objects.profiles.slots.get(ref.name)
     if isinstance(value, Job):
         return value.ref
     return Ref(kind, getattr(value, "namespace", ""), value.name)
