@@ -7,6 +7,7 @@ from admission.jobs.registry import JOB_KINDS, JobKinds
 from admission.readers.admission_check import read_admission_check, read_topology
 from admission.readers.cluster_queue import read_cluster_queue
 from admission.readers.cohort import read_cohort
+from admission.readers.elastic_quota import read_elastic_quota, read_node_capacity, read_quota_pod
 from admission.readers.flavor import read_flavor
 from admission.readers.job_kind import read_job_kind
 from admission.readers.job_profile import read_job_profile
@@ -19,7 +20,7 @@ from admission.readers.workload import read_workload
 
 __all__ = ["JOB_KINDS", "READERS", "JobKinds"]
 
-# One reader per kind of admission.model.kinds.WATCHED: the object as JSON -> the value that the core keeps of it.
+# One reader per kind of admission.model.kinds.WATCHED and COUNTED: the object as JSON -> what the core keeps of it.
 READERS: dict[str, Callable[[Mapping[str, Any]], object]] = {
     "Namespace": read_namespace,
     "LimitRange": read_limit_range,
@@ -30,6 +31,9 @@ READERS: dict[str, Callable[[Mapping[str, Any]], object]] = {
     "Cohort": read_cohort,
     "ClusterQueue": read_cluster_queue,
     "LocalQueue": read_local_queue,
+    "ElasticQuota": read_elastic_quota,
+    "Node": read_node_capacity,
+    "Pod": read_quota_pod,
     "PriorityClass": read_priority_class,
     "WorkloadPriorityClass": read_priority_class,
     "JobKind": read_job_kind,

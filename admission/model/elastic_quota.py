@@ -3,7 +3,7 @@
 Units as in `admission.model.amounts`, by resource. Only resources that `max` names count in a quota.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 PREFIX = "quota.scheduling.koordinator.sh/"
@@ -50,7 +50,7 @@ class ElasticQuota:
     weight: Units = field(default_factory=dict)
     namespaces: tuple[str, ...] = ()  # whose pods belong here though they name no quota
     total: Units | None = None  # of a tree's root: what the tree has
-    used: str = ""  # status.used as it stands, canonical JSON
+    used: Mapping[str, str] = field(default_factory=dict)  # status.used as it stands
     published: Mapping[str, str] = field(default_factory=dict)  # annotations of ours as they stand
     problems: tuple[str, ...] = ()  # what of it is not readable, as sentences
 
@@ -80,3 +80,27 @@ class NodeCapacity:
     name: str
     resource_version: int = 0
     allocatable: Units = field(default_factory=dict)
+
+
+class Bindings:
+    """Which quota a pod belongs to: that which it names, else that which is called like its namespace and lives there,
+    else that which lists the namespace; whoever is left belongs to the default group."""
+
+    def __init__(self, quotas: Iterable[ElasticQuota]) -> None:
+        # Of two of one name the older one counts: the webhook lets no second one in.
+        self.by_name: dict[str, ElasticQuota] = {}
+        for quota in sorted(quotas, key=lambda one: (one.created, one.namespace)):
+            self.by_name.setdefault(quota.name, quota)
+        self._listing: dict[str, str] = {}
+        for name, quota in sorted(self.by_name.items()):
+            for namespace in quota.namespaces:
+                self._listing.setdefault(namespace, name)
+
+    def quota_of(self, named: str, namespace: str) -> str:
+        """`named`: by the pod's label. A name that no quota has leads to the default group until there is one."""
+        if named:
+            return named if named in self.by_name or named == SYSTEM else DEFAULT
+        home = self.by_name.get(namespace)
+        if home is not None and home.namespace == namespace:
+            return namespace
+        return self._listing.get(namespace, DEFAULT)

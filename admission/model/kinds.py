@@ -84,6 +84,7 @@ KINDS: dict[str, Kind] = {
     "ProvisioningRequestConfig": Kind(
         KUEUE, "v1beta2", "ProvisioningRequestConfig", "provisioningrequestconfigs", False
     ),
+    "ElasticQuota": Kind("scheduling.sigs.k8s.io", "v1alpha1", "ElasticQuota", "elasticquotas", True),
     "LimitRange": Kind("", "v1", "LimitRange", "limitranges", True),
     "RuntimeClass": Kind("node.k8s.io", "v1", "RuntimeClass", "runtimeclasses", False),
 }
@@ -118,6 +119,7 @@ WATCHED = (
     "Cohort",
     "ClusterQueue",
     "LocalQueue",
+    "ElasticQuota",
     "PriorityClass",
     "WorkloadPriorityClass",
     "JobKind",
@@ -125,6 +127,8 @@ WATCHED = (
     "Workload",
     *JOBS,
 )
+# Kept in step with, too, as long as there is an ElasticQuota.
+COUNTED = ("Node", "Pod")
 
 
 def kind_of(name: str) -> Kind:

@@ -10,7 +10,7 @@ from admission.model.amounts import BadQuantity, amount
 from admission.model.elastic_quota import ElasticQuota, NodeCapacity, QuotaPod, Units
 from admission.model.names import WORKLOAD_ANNOTATION
 from admission.readers.metadata import read_metadata
-from admission.readers.narrow import canonical, is_mapping, items, mapping, text, word, words
+from admission.readers.narrow import is_mapping, items, mapping, text, word, words
 from admission.readers.pod_resources import stated_by
 
 _PUBLISHED = (words_of.RUNTIME, words_of.REQUEST, words_of.CHILD_REQUEST)
@@ -39,7 +39,7 @@ def read_elastic_quota(wire: Mapping[str, Any]) -> ElasticQuota:
         weight={resource: weight.get(resource, units) for resource, units in most.items()},
         namespaces=_noted_names(notes, words_of.NAMESPACES, problems),
         total=_noted_units(notes, words_of.TOTAL, problems),
-        used=canonical(mapping(mapping(wire.get("status")).get("used"))),
+        used={word(name): str(said) for name, said in mapping(mapping(wire.get("status")).get("used")).items()},
         published={name: notes[name] for name in _PUBLISHED if name in notes},
         problems=tuple(problems),
     )  # fmt: skip

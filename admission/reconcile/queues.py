@@ -36,6 +36,7 @@ class Load:
     admitted: int = 0
     reserved: dict[FlavorResource, int] = field(default_factory=dict)
     used: dict[FlavorResource, int] = field(default_factory=dict)
+    asked: dict[str, int] = field(default_factory=dict)  # of what waits, by resource; reckoned for elastic quotas only
 
 
 def inactivity(view: View, queue: ClusterQueue) -> tuple[str, str] | None:

@@ -38,7 +38,9 @@ class Menu:
             ]
             for resource in sorted(group.resources)
         }
-        self._ignores_undeclared = configuration.resources.ignore_undeclared and gates["QuotaCheckStrategy"]
+        self._ignores_undeclared = queue.virtual or (
+            configuration.resources.ignore_undeclared and gates["QuotaCheckStrategy"]
+        )
         self.fungible = gates["FlavorFungibility"]
         fungibility, preemption = queue.fungibility, queue.preemption
         self.try_next_when_borrowing = fungibility.when_can_borrow == "TryNextFlavor"

@@ -1,7 +1,7 @@
 """Facts come in: which tables, indexes and scheduler entries a new, changed or vanished object moves, and which
 objects must be looked at again because of it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -69,6 +69,10 @@ class Intake:
             "PriorityClass": self._pod_priority_class,
             "WorkloadPriorityClass": self._workload_priority_class,
         }
+
+    def also_take(self, takers: Mapping[str, Callable[[str, Any], None]]) -> None:
+        """Kinds that others take in."""
+        self._takers.update(takers)
 
     def take(self, ref: Ref, value: Any | None) -> None:
         """The object is now like this; None: it is gone. Raises KeyError for a kind that nobody here reads."""

@@ -16,6 +16,7 @@ class Share:
     pending: bool
     admitted: bool
     usage: dict[FlavorResource, int] = field(default_factory=dict)
+    asked: dict[str, int] = field(default_factory=dict)  # of one that waits in an elastic quota, by resource
 
 
 class Loads:
@@ -24,18 +25,26 @@ class Loads:
         self.cluster_queues: dict[str, Load] = {}
         self.local_queues: dict[str, Load] = {}
         self.touched: dict[tuple[str, str], None] = {}  # (kind, name) of queues whose totals moved
+        self.moved: dict[WorkloadKey, None] = {}  # who came to a ClusterQueue or left it, until somebody clears it
 
     def put(self, key: WorkloadKey, share: Share | None) -> None:
         """Replaces what the workload added before; None: it adds nothing any more."""
         old = self._shares.get(key)
         if old == share:
             return
+        if old is None or share is None or old.cluster_queue != share.cluster_queue:
+            self.moved[key] = None
         if old is not None:
             del self._shares[key]
             self._add(old, -1)
         if share is not None:
             self._shares[key] = share
             self._add(share, 1)
+
+    def queue_of(self, key: WorkloadKey) -> str:
+        """The ClusterQueue in which the workload waits or holds quota; "" for none."""
+        share = self._shares.get(key)
+        return share.cluster_queue if share is not None else ""
 
     def cluster_queue(self, name: str) -> Load:
         return self.cluster_queues.get(name) or Load()
@@ -60,6 +69,8 @@ class Loads:
 def _count(load: Load, share: Share, sign: int) -> None:
     if share.pending:
         load.pending += sign
+        for resource, units in share.asked.items():
+            load.asked[resource] = load.asked.get(resource, 0) + sign * units
         return
     load.reserving += sign
     load.admitted += sign * share.admitted

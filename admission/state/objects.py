@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from admission.jobs import JobKinds
 from admission.model.configuration import Configuration
+from admission.model.elastic_quota import ElasticQuota
 from admission.model.job import Job
 from admission.model.job_kind import JobKind
 from admission.model.kinds import Ref, maybe_kind
@@ -43,6 +44,7 @@ class Objects:
         self.admission_checks: dict[str, Slot[AdmissionCheck]] = {}
         self.topologies: dict[str, Topology] = {}
         self.cohorts: dict[str, Slot[Cohort]] = {}
+        self.elastic_quotas: dict[str, Slot[ElasticQuota]] = {}  # by namespace/name
         self.namespaces: dict[str, Namespace] = {}
         self.workload_priority_classes: dict[str, PriorityClass] = {}
         self.pod_priority_classes: dict[str, PriorityClass] = {}

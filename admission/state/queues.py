@@ -118,6 +118,8 @@ class Queues:
 
     def _write_one(self, kind: str, name: str, slot: Slot[Any], now: float) -> int:
         value = slot.current
+        if getattr(value, "virtual", False):
+            return 0  # made of an elastic quota: there is nothing to write to
         if isinstance(value, ClusterQueue):
             finalizer = cluster_queue_finalizer(value, in_use=self._loads.cluster_queue(name).reserving > 0)
             if finalizer is not None:

@@ -20,7 +20,7 @@ from admission.model.effects import (
 from admission.model.job import Job
 from admission.model.job_kind import JobKind
 from admission.model.job_profile import JobProfile
-from admission.model.kinds import Ref
+from admission.model.kinds import COUNTED, Ref
 from admission.model.names import WorkloadKey
 from admission.model.workload import Workload
 from admission.reconcile import transitions
@@ -35,6 +35,7 @@ from admission.rules.scheduler import Scheduler
 from admission.state import profiles, sampling
 from admission.state.creations import Creations
 from admission.state.decide import Decisions
+from admission.state.elastic_quotas import SHADOWING, ElasticQuotas
 from admission.state.flights import Flights
 from admission.state.intake import Intake
 from admission.state.loads import Loads
@@ -55,7 +56,7 @@ RETRY_FIRST, RETRY_LAST = 1.0, 60.0
 LOOKS = 2000
 # Quotas are learned from the watch alone, in its order: a queue read ahead of it would be seen beside others as they
 # were before, and a plan made from quotas that were never in force together.
-IN_ORDER = ("ClusterQueue", "Cohort", "LocalQueue", "ResourceFlavor", "AdmissionCheck")
+IN_ORDER = ("ClusterQueue", "Cohort", "LocalQueue", "ResourceFlavor", "AdmissionCheck", "ElasticQuota")
 # So long may the news of a job come after that of its Workload; then the job is looked for.
 OWNER_AFTER = 30.0
 
@@ -87,6 +88,8 @@ class State:
         self._intake = Intake(
             self.objects, self.scheduler, self._workloads, self._queues, self._sampling, self._look_at
         )
+        self.elastic_quotas = ElasticQuotas(self.objects, self.loads, self._flights, self._timers, self._intake.take)
+        self._intake.also_take(self.elastic_quotas.takers)
 
     # --- inputs
 
@@ -107,6 +110,8 @@ class State:
             self._settled(ref, slot, before)
             return
         self._intake.take(ref, value)
+        if kind in SHADOWING:
+            self.elastic_quotas.stir()
         if read and isinstance(value, Job):
             self._sought.found(ref, value.uid)
         if kind == "Workload":
@@ -127,10 +132,14 @@ class State:
             if slot.flight is not None:
                 self._flights.land(slot.flight.id)
         self._intake.take(ref, None)
+        if ref.kind in SHADOWING:
+            self.elastic_quotas.stir()
 
     def serves(self, kind: str, serving: Serving) -> None:
         """A fact: how the API server answers for a kind of jobs."""
         self._intake.serves(kind, serving)
+        if kind in COUNTED:
+            self.elastic_quotas.stir()
 
     def outcome(self, outcome: Outcome) -> None:
         """What became of an effect of a plan."""
@@ -187,11 +196,13 @@ class State:
         more = bool(self._dirty)
         room = budget - self._flights.writes
         if room > 0 and not more:
+            self.elastic_quotas.refresh()
             run = self.scheduler.run(now, room)
             for decision in run.decisions:
                 self._decisions.carry_out(decision, now)
             more = run.more or bool(self._dirty) or self.scheduler.restless
         more = self._queues.write(now, max(0, budget - self._flights.writes)) or more
+        more = self.elastic_quotas.write(now, max(0, budget - self._flights.writes)) or more
         return self._flights.plan(more=more, wake_at=self._timers.next)
 
     @property
@@ -200,6 +211,11 @@ class State:
         return self._timers.only(sampling.SAMPLE)
 
     # --- what explain, the pages and the shell read
+
+    @property
+    def counted(self) -> tuple[str, ...]:
+        """Kinds that are to be followed now beside those that always are."""
+        return self.elastic_quotas.counted
 
     @property
     def job_kinds(self) -> JobKinds:
@@ -226,6 +242,8 @@ class State:
             key = workload_key(ref)
             self._workloads.carry_on(key)
             self._intake.moved(key, before)
+        elif ref.kind == "ElasticQuota":
+            self.elastic_quotas.touch(f"{ref.namespace}/{ref.name}")
         elif ref.kind in IN_ORDER:
             self._queues.touch(ref.kind, f"{ref.namespace}/{ref.name}" if ref.namespace else ref.name)
         else:
@@ -400,6 +418,8 @@ class State:
                 return self.objects.profiles.slots.get(ref.name)
             case "Cohort":
                 return self.objects.cohorts.get(ref.name)
+            case "ElasticQuota":
+                return self.objects.elastic_quotas.get(f"{ref.namespace}/{ref.name}")
             case "LocalQueue":
                 return self.objects.local_queues.get(f"{ref.namespace}/{ref.name}")
             case "ResourceFlavor":

@@ -6,6 +6,7 @@ comes first.
 """
 
 from admission.model import names
+from admission.model.amounts import plus
 from admission.model.effects import CONSEQUENCE, Patch
 from admission.model.kinds import Ref
 from admission.model.names import WorkloadKey
@@ -14,6 +15,7 @@ from admission.model.workload import Workload
 from admission.reconcile import checks
 from admission.reconcile.status import status_patch
 from admission.reconcile.usage import usage_of
+from admission.rules.asks import asks_of
 from admission.rules.scheduler import Scheduler
 from admission.state.flights import Flights
 from admission.state.loads import Loads, Share
@@ -127,7 +129,16 @@ class Workloads:
         local = self._objects.local_queue(workload.namespace, workload.queue_name)
         if local is None or local.stop_policy != "None":
             return None
-        return Share(local_key, local.cluster_queue, True, False)
+        return Share(local_key, local.cluster_queue, True, False, asked=self._asked(local.cluster_queue, workload))
+
+    def _asked(self, queue: str, workload: Workload) -> dict[str, int]:
+        """What it asks for, where others may use less because of that."""
+        spec = self._objects.cluster_queue(queue)
+        asked: dict[str, int] = {}
+        if spec is not None and spec.virtual:
+            for ask in asks_of(self._objects.requests.effective(workload)):
+                asked = plus(asked, dict(ask.requests))
+        return asked
 
 
 def holder_of(slot: Slot[Workload]) -> Workload | None:

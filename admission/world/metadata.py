@@ -15,6 +15,7 @@ _LONGEST_NAME, _LONGEST_LABEL = 253, 63  # Kubernetes' own limits
 # A Workflow's status is written with the rest of it.
 WITH_STATUS = frozenset({"Namespace", "Node", "Pod", "CronJob", "Cohort", "ClusterQueue", "LocalQueue", "Workload"}) | {
     "AdmissionCheck",
+    "ElasticQuota",
     "JobKind",
     "JobProfile",
     *(kind for kind in JOBS if kind != "Workflow"),

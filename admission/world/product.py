@@ -11,8 +11,9 @@ from admission.jobs import READERS, JobKinds
 from admission.jobs.descriptor import Descriptor
 from admission.model.configuration import Configuration
 from admission.model.effects import EmitEvent, Outcome, Plan, Planned, Result
-from admission.model.kinds import JOBS, WATCHED, Ref
+from admission.model.kinds import COUNTED, JOBS, WATCHED, Ref
 from admission.reconcile.requests import Impossible, Moved, Request, needs, render
+from admission.reconcile.view import Serving
 from admission.world.answers import Answer
 from admission.world.objects import Frozen, ref_of
 from admission.world.server import ApiServer
@@ -33,6 +34,11 @@ class Machine(Protocol):
     def gone(self, ref: Ref, resource_version: int | None = None, *, read: bool = False) -> None: ...
 
     def outcome(self, outcome: Outcome) -> None: ...
+
+    def serves(self, kind: str, serving: Serving) -> None: ...
+
+    @property
+    def counted(self) -> tuple[str, ...]: ...
 
     def plan(self, now: float, budget: int = BUDGET) -> Plan: ...
 
@@ -134,8 +140,23 @@ class Product:
         for ref in before:
             if ref not in self._known[kind]:
                 self.machine.gone(ref)
+        self._follow_on(kind)
+
+    def _follow_on(self, kind: str) -> None:
+        """What else is followed depends on objects of some kinds."""
         if kind == "JobKind":
             self._redescribe()
+        if kind == "ElasticQuota":
+            self._count()
+
+    def _count(self) -> None:
+        """Pods and nodes are followed as long as there are elastic quotas."""
+        for counted in COUNTED:
+            if counted in self.machine.counted and counted not in self._watches:
+                self._list_and_watch(counted)
+                self.machine.serves(counted, Serving(served=True))
+            elif counted not in self.machine.counted and counted in self._watches:
+                self._api.store.stop(self._watches.pop(counted))
 
     def _redescribe(self) -> None:
         """Kinds are followed as long as they are described; whose description has changed is read anew."""
@@ -171,8 +192,7 @@ class Product:
             self.machine.gone(ref, change.version)
         else:
             self._observe(kind, change.new)
-        if kind == "JobKind":
-            self._redescribe()
+        self._follow_on(kind)
 
     def _observe(self, kind: str, manifest: Frozen) -> None:
         self._known[kind][ref_of(manifest)._replace(kind=kind)] = None

@@ -185,7 +185,7 @@ class ApiServer:
         meta["uid"] = self.store.next_uid()
         meta["creationTimestamp"] = stamp(self._now())
         meta["generation"] = 1
-        if separate_status(key):
+        if separate_status(key) and key != "Node":  # a kubelet registers its node with all that it has
             new.pop("status", None)
         if key == "Namespace":
             meta["labels"] = {**(meta.get("labels") or {}), "kubernetes.io/metadata.name": ref.name}

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from admission.jobs import READERS
-from admission.model.kinds import WATCHED, Ref
+from admission.model.kinds import COUNTED, WATCHED, Ref
 from admission.model.queues import ClusterQueue, QueueStatus, Quota
 from admission.model.selectors import LabelRule
 from admission.model.workload import NodeRule, Toleration, Workload
@@ -24,7 +24,7 @@ def template(**fields: Any) -> dict[str, Any]:
 
 
 def test_every_watched_kind_has_a_reader() -> None:
-    assert set(READERS) == set(WATCHED)
+    assert set(READERS) == {*WATCHED, *COUNTED}
 
 
 def test_a_workload_in_full() -> None:
