@@ -7,11 +7,11 @@ from pydantic import Field
 from admission.api.job_kind import Strict
 from admission.api.shapes import ATOMIC, Conditions, Count, Int32, Name, Positive, Quantities, Shape
 
-# Durations as Go writes them; exactly what admission.model.durations reads.
-Duration = Annotated[
-    str, Field(max_length=64, pattern=r"^(0|([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|ms|s|m|h))([0-9.]+(ns|us|µs|ms|s|m|h))*$")
-]
-_Names = Annotated[list[Annotated[str, Field(min_length=1, max_length=512)]], Field(min_length=1, max_length=256), ATOMIC]
+# Durations as Go writes them; admission.model.durations is asked for the rest.
+_PART = r"[0-9]*\.?[0-9]*(ns|us|µs|ms|s|m|h)"
+Duration = Annotated[str, Field(max_length=64, pattern=rf"^(0|({_PART})+)$")]
+_Name = Annotated[str, Field(min_length=1, max_length=512)]
+_Names = Annotated[list[_Name], Field(min_length=1, max_length=256), ATOMIC]
 
 
 class Target(Strict):

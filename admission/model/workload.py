@@ -175,6 +175,9 @@ class Workload:
     evictions: tuple[tuple[str, str, int], ...] = ()  # (reason, cause, count) of status.schedulingStats
     accumulated_seconds: int = 0
     resource_requests: tuple[PodSetRequest, ...] = ()  # what the scheduler last saw it ask for, while it waits
+    user: str = ""  # who created its job: annotation lockgate.dev/user
+    groups: tuple[str, ...] = ()  # of those that policies speak of: annotation lockgate.dev/groups
+    labels: tuple[tuple[str, str], ...] = ()  # by key; without Kueue's own
     boost: int = 0  # annotation kueue.x-k8s.io/priority-boost: added to the priority where its gate is on
 
     def but(self, **changes: Any) -> "Workload":

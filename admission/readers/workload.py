@@ -5,7 +5,9 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+from admission.model.kinds import KUEUE
 from admission.model.names import ADMISSION_GATED_BY, JOB_UID, PRIORITY_BOOST
+from admission.model.queue_policy import GROUPS, USER
 from admission.model.workload import (
     Admission,
     CheckState,
@@ -16,6 +18,7 @@ from admission.model.workload import (
     PriorityClassRef,
     Workload,
 )
+from admission.readers.identity import read_groups
 from admission.readers.metadata import read_conditions, read_metadata, read_owner
 from admission.readers.narrow import (
     boolean,
@@ -76,6 +79,9 @@ def read_workload(wire: Mapping[str, Any]) -> Workload:
         evictions=tuple_of(_eviction, mapping(status.get("schedulingStats")).get("evictions")),
         accumulated_seconds=max(integer(status.get("accumulatedPastExecutionTimeSeconds")), 0),
         resource_requests=_resource_requests(status.get("resourceRequests")),
+        user=word(meta.annotations.get(USER, "")),
+        groups=read_groups(meta.annotations.get(GROUPS, "")),
+        labels=_labels(meta.labels),
         boost=_signed(meta.annotations.get(PRIORITY_BOOST, "")),
     )
 
@@ -142,6 +148,10 @@ def _update(wire: Mapping[str, Any]) -> PodSetUpdate:
 
 def _eviction(wire: Mapping[str, Any]) -> tuple[str, str, int]:
     return word(wire.get("reason")), word(wire.get("underlyingCause")), _count(wire)
+
+
+def _labels(stated: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted([item for item in stated.items() if not item[0].startswith(KUEUE)])) if stated else ()
 
 
 def _signed(stated: str) -> int:

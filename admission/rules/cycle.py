@@ -12,6 +12,7 @@ from admission.model.decisions import Victim
 from admission.model.names import WorkloadKey
 from admission.model.queues import FlavorResource
 from admission.rules import grades, reasons
+from admission.rules.accounts import over_flavors
 from admission.rules.estate import Estate
 from admission.rules.nomination import Nomination, again
 from admission.rules.tournament import by_share
@@ -20,8 +21,9 @@ from admission.tree import Node
 from admission.tree.quota import queue_available
 
 # What becomes of a head. SKIPPED: others of this cycle came first. REFUSED: not even judged. DEFERRED: it fits once the
-# victims of others have left. BLOCKED: it would start if all who hold quota were ready.
-ADMIT, PREEMPT, NO_FIT, NO_CANDIDATES, SKIPPED, REFUSED, DEFERRED, BLOCKED = range(8)
+# victims of others have left. BLOCKED: it would start if all who hold quota were ready. LIMITED: its user has as much
+# as a policy allows, and so have all who ask for the same.
+ADMIT, PREEMPT, NO_FIT, NO_CANDIDATES, SKIPPED, REFUSED, DEFERRED, BLOCKED, LIMITED = range(9)
 
 
 class Verdict(NamedTuple):
@@ -61,6 +63,7 @@ def play(estate: Estate, nominations: Iterable[Nomination], budget: int, spent: 
             verdicts.append(verdict)
     finally:
         estate.tree.undo(mark)
+        estate.policing.forget()
     return Play(verdicts, cost, cut)
 
 
@@ -130,7 +133,7 @@ class _Cycle:
         """What becomes of this head after those before it. Books nothing."""
         assignment, victims = nomination.assignment, nomination.victims
         if nomination.refusal is not None:
-            return Verdict(nomination, REFUSED, *nomination.refusal)
+            return Verdict(nomination, LIMITED if nomination.alike else REFUSED, *nomination.refusal)
         hopeless = assignment.mode == grades.NO_FIT or (assignment.mode == grades.PREEMPT and not victims)
         if hopeless and nomination.waiting.key in self._estate.yielding.insisting:
             self._stuck[nomination.waiting.key] = None
@@ -149,11 +152,24 @@ class _Cycle:
         if not victims and self._stuck and self._would_come_back(nomination):
             step = SKIPPED if nomination.queue.strict else REFUSED
             return Verdict(nomination, step, "WaitingForQuota", reasons.WOULD_COME_BACK)
+        if self._estate.policing.active and (limited := self._beyond_limits(nomination)) is not None:
+            return limited
         if not victims:
             return Verdict(nomination, ADMIT)
         message = nomination.message + reasons.pending_preemption(len(victims))
         newly = tuple([victim for victim in victims if not self._evicted(victim.workload)])
         return Verdict(nomination, PREEMPT, "WaitingForPreemptedWorkloads", message, newly)
+
+    def _beyond_limits(self, nomination: Nomination) -> Verdict | None:
+        """Others of its user were admitted in this cycle, or as many were preempted as a policy allows."""
+        policing, waiting = self._estate.policing, nomination.waiting
+        refusal = policing.refusal(waiting, over_flavors(nomination.assignment.usage))
+        if refusal is not None:
+            return Verdict(nomination, LIMITED if refusal.alike else REFUSED, refusal.reason, refusal.message)
+        newly = [victim.workload for victim in nomination.victims if not self._evicted(victim.workload)]
+        holders = [holder for key in newly if (holder := self._estate.holders.get(key)) is not None]
+        beyond = policing.beyond_budget(holders, waiting.queue, self._now)
+        return Verdict(nomination, NO_CANDIDATES, "WaitingForQuota", beyond) if beyond else None
 
     def _would_come_back(self, nomination: Nomination) -> bool:
         """It has left twice for a head that is stuck at this moment, and would have to leave for it again: the room
@@ -181,6 +197,8 @@ class _Cycle:
             if verdict.step in (PREEMPT, DEFERRED):
                 self._promised.append((self._node(nomination), nomination.assignment.usage))
             self._estate.tree.add(self._node(nomination), nomination.assignment.usage)
+            if self._estate.policing.active:
+                self._estate.policing.assume(nomination.waiting, nomination.assignment.usage)
         elif verdict.step == NO_CANDIDATES:
             self._reserve(nomination)
 

@@ -9,6 +9,7 @@ from admission.rules.consumption import consumption_of
 from admission.rules.fair_preemption import fairness_of
 from admission.rules.holders import Holder, Holders
 from admission.rules.order import Ordering
+from admission.rules.policing import Policing
 from admission.rules.queue import Queue, Waiting
 from admission.rules.yielding import Yielding, moment
 from admission.tree import Node, Tree
@@ -26,6 +27,8 @@ class Estate:
         self.tree = Tree()
         self.holders = Holders()
         self.holders.consumption = self.consumption
+        self.policing = Policing(self.tree, self.waiting.values, self.holders.everybody)
+        self.holders.guard = self.policing
         self.flavors: dict[str, ResourceFlavor] = {}
         self.namespaces: dict[str, Mapping[str, str]] = {}  # labels
         self.queues: dict[str, Queue] = {}
@@ -47,6 +50,7 @@ class Estate:
         self.era += 1
         self._active = None
         self._members.clear()
+        self.policing.reshaped()
 
     def respecify(self, queue: Queue, spec: ClusterQueue) -> None:
         """The object moved on without a change that matters."""
@@ -85,6 +89,7 @@ class Estate:
         """It counts from now on, in the tree too if its queue is there."""
         self.holders.add(holder)
         self.note_ready(holder)
+        self.policing.hold(holder)
         node = self.tree.queue(holder.queue)
         if node is not None:
             self.tree.add(node, holder.usage)
@@ -94,6 +99,7 @@ class Estate:
         holder = self.holders.drop(key)
         self.unready.pop(key, None)
         if holder is not None:
+            self.policing.release(key)
             node = self.tree.queue(holder.queue)
             if node is not None:
                 self.tree.remove(node, holder.usage)

@@ -32,7 +32,7 @@ def candidates_by_queue(
             continue
         line = [
             Candidate(holder, queue, None, reason, unless_borrowing=False)
-            for holder in holders.of(queue.name)
+            for holder in holders.in_reach(queue.name, search.node.name, search.now)
             if allowed(policy, search.preemptor, holder) and uses(holder, search.needs)
         ]
         if line:

@@ -39,12 +39,13 @@ class Shortfall(NamedTuple):
 
 
 class Judge:
-    """Knows a queue and what preemption could do for one workload in it. `oracle` None: it may preempt nobody."""
+    """Knows a queue and what preemption could do for one workload in it. `oracle` None: it may preempt nobody.
+    `frugal`: it may not borrow."""
 
-    __slots__ = ("_menu", "_node", "_oracle", "_standings")
+    __slots__ = ("_frugal", "_menu", "_node", "_oracle", "_standings")
 
-    def __init__(self, menu: Menu, node: Node, oracle: Oracle | None) -> None:
-        self._menu, self._node, self._oracle = menu, node, oracle
+    def __init__(self, menu: Menu, node: Node, oracle: Oracle | None, frugal: bool = False) -> None:
+        self._menu, self._node, self._oracle, self._frugal = menu, node, oracle, frugal
         self._standings = menu.standings.at(node.root.version)
 
     @property
@@ -58,6 +59,8 @@ class Judge:
         if found is None:
             found = self._standings[fr] = standing(self._node, fr)
         most, free = found.most, found.free
+        if self._frugal:
+            most, free = min(most, found.nominal), min(free, found.nominal - self._node.usage.get(fr, 0))
         if units > most:
             return Grade(NO_FIT, 0), "ExceedsMaxQuota", free, most
         height, may_reclaim = found.height(units)

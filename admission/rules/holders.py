@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from admission.model.names import WorkloadKey
+from admission.model.queue_policy import NOBODY, Identity
 from admission.model.queues import FlavorResource
 from admission.rules.consumption import Consumption
 
@@ -41,9 +42,19 @@ class Holder:
     evicted: bool = False  # on its way out, still counting
     ready: bool = True  # all its pods, or nobody waits for that
     local_queue: str = ""  # the key of the one through which it came
+    who: Identity = NOBODY
+    labels: tuple[tuple[str, str], ...] = ()
 
 
 _NOBODY: dict[WorkloadKey, Holder] = {}
+
+
+class Guard(Protocol):
+    """Who is spared, where policies say so."""
+
+    @property
+    def active(self) -> bool: ...
+    def spared(self, holder: Holder, asking: str, own: bool, now: float) -> bool: ...
 
 
 class Holders:
@@ -51,6 +62,7 @@ class Holders:
 
     def __init__(self) -> None:
         self.consumption: Consumption | None = None  # of LocalQueues, where that decides who is preempted first
+        self.guard: Guard | None = None
         self._by_key: dict[WorkloadKey, Holder] = {}
         self._by_queue: dict[str, dict[WorkloadKey, Holder]] = {}
 
@@ -77,6 +89,16 @@ class Holders:
         """All holders of a queue, known or not to anybody else."""
         return self._by_queue.get(queue, _NOBODY).values()
 
+    def in_reach(self, queue: str, asking: str, now: float) -> Collection[Holder]:
+        """Those of a queue whom a workload of the queue `asking` may preempt, as far as policies go."""
+        found, guard = self.of(queue), self.guard
+        if guard is None or not guard.active:
+            return found
+        return [holder for holder in found if not guard.spared(holder, asking, queue == asking, now)]
+
+    def everybody(self) -> Collection[Holder]:
+        return self._by_key.values()
+
     def __len__(self) -> int:
         return len(self._by_key)
 
@@ -89,6 +111,7 @@ class Remaining(Holders):
 
     def __init__(self, everybody: Holders, gone: Container[WorkloadKey]) -> None:
         super().__init__()
+        self.guard = everybody.guard
         self._everybody, self._gone = everybody, gone
 
     def of(self, queue: str) -> Collection[Holder]:

@@ -43,6 +43,15 @@ class Hunt:
         return self._waiting.asks
 
     @property
+    def _may_borrow(self) -> bool:
+        """Unless it is never preempted, so that what it borrows could not be reclaimed."""
+        policing, workload = self._estate.policing, self._waiting.workload
+        if not policing.active or not workload.labels:
+            return True
+        effective = policing.effective(self._waiting.queue, f"{workload.namespace}/{workload.queue_name}")
+        return not policing.fixed(effective, workload.labels)
+
+    @property
     def partial(self) -> bool:
         """Whether it may get fewer pods than it asks for."""
         return self._estate.configuration.gates["PartialAdmission"]
@@ -51,10 +60,21 @@ class Hunt:
         """The flavors for `asks`, and who has to leave first: nobody when it fits, or when leaving can't help."""
         assignment = assign(asks, self._menu, self.judge(), self._estate.flavors, progress, pinned)
         preempts = assignment.mode == PREEMPT and self._menu.preempts
-        return assignment, self._victims(assignment) if preempts else ()
+        victims = self._victims(assignment) if preempts else ()
+        return assignment, victims if self._may_borrow or not self._would_borrow(assignment, victims) else ()
+
+    def _would_borrow(self, assignment: Assignment, victims: tuple[Victim, ...]) -> bool:
+        """Once the victims have left, their queues would lend it something."""
+        left = dict(self._node.usage)
+        for victim in victims:
+            holder = self._holders.get(victim.workload)
+            if holder is not None and holder.queue == self._node.name:
+                for fr, units in holder.usage.items():
+                    left[fr] = left.get(fr, 0) - units
+        return any(left.get(fr, 0) + units > self._node.subtree.get(fr, 0) for fr, units in assignment.usage.items())
 
     def judge(self) -> Judge:
-        return Judge(self._menu, self._node, self._oracle if self._menu.preempts else None)
+        return Judge(self._menu, self._node, self._oracle if self._menu.preempts else None, not self._may_borrow)
 
     def _victims(self, assignment: Assignment) -> tuple[Victim, ...]:
         if self._hopeless(tuple(assignment.needs)):

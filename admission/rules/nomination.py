@@ -6,6 +6,7 @@ from admission.model.decisions import Shortage, Victim
 from admission.model.names import WorkloadKey
 from admission.model.queues import FlavorResource
 from admission.rules import reasons
+from admission.rules.accounts import together
 from admission.rules.asks import Ask, Asks, problem_of
 from admission.rules.estate import Estate
 from admission.rules.flavors import (
@@ -33,7 +34,7 @@ _NEVER = (-1, -1)  # the stamp of no state: such a nomination is not used again
 class Nomination:
     """One head in a cycle. `refusal` (reason, message) says why it was not even judged."""
 
-    __slots__ = ("assignment", "queue", "refusal", "stamp", "victims", "waiting")
+    __slots__ = ("alike", "assignment", "queue", "refusal", "stamp", "victims", "waiting")
 
     def __init__(
         self,
@@ -46,6 +47,7 @@ class Nomination:
     ) -> None:
         self.waiting, self.queue, self.stamp = waiting, queue, stamp
         self.assignment, self.victims, self.refusal = assignment, victims, refusal
+        self.alike = False  # whoever is refused: all who ask for the same are
 
     @property
     def contends(self) -> bool:
@@ -60,7 +62,7 @@ class Nomination:
 def nominate(estate: Estate, queue: Queue, waiting: Waiting, now: float) -> Nomination:
     """Judge the head of an active queue. A result that rests on the same state is used again."""
     node = _node(estate, queue)
-    stamp = (estate.tree.version(node), estate.era)
+    stamp = (estate.tree.version(node), estate.era + estate.policing.revision)
     memo: Nomination | None = waiting.memo
     # Whether somebody is spared is no matter of the tree: news ends that, which no stamp shows.
     spares = waiting.key in estate.yielding.repeated
@@ -89,6 +91,8 @@ def _judge(
     refusal = _refusal(estate, queue, waiting)
     if refusal is not None:
         return Nomination(waiting, queue, stamp, Assignment(NO_FIT), refusal=refusal)
+    if estate.policing.active and (limited := _limited(estate, queue, waiting, stamp)) is not None:
+        return limited
     progress = _progress(estate, queue, waiting, node) if remembering else NOTHING_TRIED
     return Nomination(waiting, queue, stamp, *_best(Hunt(estate, queue, waiting, node, now), progress))
 
@@ -166,6 +170,16 @@ def _refusal(estate: Estate, queue: Queue, waiting: Waiting) -> tuple[str, str] 
         return "Misconfigured", reasons.NAMESPACE_MISMATCH if known else reasons.NAMESPACE_UNKNOWN
     problem = problem_of(waiting.workload)
     return ("Misconfigured", problem) if problem else None
+
+
+def _limited(estate: Estate, queue: Queue, waiting: Waiting, stamp: tuple[int, int]) -> Nomination | None:
+    """Its user has as much as a policy allows, whatever its queue has free."""
+    refusal = estate.policing.refusal(waiting, together(ask.requests for ask in fewest(waiting.asks)))
+    if refusal is None:
+        return None
+    limited = Nomination(waiting, queue, stamp, Assignment(NO_FIT), refusal=(refusal.reason, refusal.message))
+    limited.alike = refusal.alike
+    return limited
 
 
 def _progress(estate: Estate, queue: Queue, waiting: Waiting, node: Node) -> Progress:

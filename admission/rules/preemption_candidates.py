@@ -168,7 +168,7 @@ def _in_own_queue(search: Search, holders: Holders) -> Iterator[Candidate]:
     policy = search.policy.within_cluster_queue
     if policy == "Never":
         return
-    for holder in holders.of(search.node.name):
+    for holder in holders.in_reach(search.node.name, search.node.name, search.now):
         if allowed(policy, search.preemptor, holder) and uses(holder, search.needs):
             yield Candidate(holder, search.node, None, IN_CLUSTER_QUEUE, unless_borrowing=False)
 
@@ -177,7 +177,7 @@ def _in_other_queue(
     search: Search, queue: Node, common: Node, advantage: bool, owner: bool, holders: Holders
 ) -> Iterator[Candidate]:
     policy = search.policy.reclaim_within_cohort
-    for holder in holders.of(queue.name):
+    for holder in holders.in_reach(queue.name, search.node.name, search.now):
         if not (allowed(policy, search.preemptor, holder) and uses(holder, search.needs)):
             continue
         if advantage:

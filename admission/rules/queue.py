@@ -39,7 +39,9 @@ class Scanned:
 class Waiting:
     """A workload in line."""
 
-    __slots__ = ("asks_seen", "hold", "key", "kin", "looks", "memo", "parked", "queue", "rank", "scanned", "workload")
+    __slots__ = (
+        "asks_seen", "hold", "key", "kin", "kind", "looks", "memo", "parked", "queue", "rank", "scanned", "workload",
+    )  # fmt: skip
 
     def __init__(self, workload: Workload, queue: str, rank: Rank) -> None:
         self.workload = workload
@@ -47,6 +49,7 @@ class Waiting:
         self.queue = queue
         self.rank = rank
         self.kin = 0  # its group in the queue; set when it joins
+        self.kind: tuple[object, ...] = ()  # what tells it from others who ask for the same
         self.parked = False  # by itself, whatever became of its kin
         self.hold: Hold | None = None  # the last answer
         self.scanned: Scanned | None = None  # untried flavors are left
@@ -244,8 +247,9 @@ class Queue:
         self._failed[waiting.kin] = None
         waiting.forget()
 
-    def wake(self, may: Callable[[str], bool]) -> None:
-        """Every group, and everybody parked whose namespace `may`, is ready again."""
+    def wake(self, may: Callable[[str], bool], stays: Callable[[Waiting], bool] | None = None) -> None:
+        """Every group, and everybody parked whose namespace `may`, is ready again, but those of whom it `stays` true
+        why they are not."""
         for kin in self._failed:
             group = self._groups[kin]
             group.failed = None
@@ -260,7 +264,7 @@ class Queue:
             namespace = waiting.workload.namespace
             if namespace not in allowed:
                 allowed[namespace] = may(namespace)
-            if allowed[namespace]:
+            if allowed[namespace] and not (stays is not None and stays(waiting)):
                 del self._aside[waiting.key]
                 waiting.parked = False
                 self._line_up(waiting)
@@ -338,7 +342,7 @@ class Queue:
         # so do numbers that are 2^61-1 apart, and nobody may pass for the kin of others by asking for absurdly much.
         lane, asks = self._lane(waiting), waiting.asks
         absurd = tuple([units >> 60 for ask in asks for _, units in ask.requests])
-        kin = waiting.kin = hash((2 * waiting.rank[0], asks, lane, absurd))
+        kin = waiting.kin = hash((2 * waiting.rank[0], asks, lane, absurd, *waiting.kind))
         waiting.asks_seen = None
         group = self._groups.get(kin)
         if group is None:
@@ -348,6 +352,12 @@ class Queue:
             self._idle += 1
         elif group.members[0] is waiting:
             self._offer(group, kin)
+
+    def line_up_anew(self, kind: Callable[[Waiting], tuple[object, ...]]) -> None:
+        """Who is told from whom is another matter now; what is known of kin is forgotten."""
+        for waiting in self.everyone:
+            waiting.kind = kind(waiting)
+        self._line_up_anew()
 
     def _line_up_anew(self) -> None:
         """Lanes are others now; what is known of kin is forgotten."""

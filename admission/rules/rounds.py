@@ -16,6 +16,7 @@ from admission.rules.estate import Estate
 from admission.rules.flavors import NOTHING_TRIED
 from admission.rules.holders import Holder
 from admission.rules.nomination import nominate, scanned
+from admission.rules.policing import identity_of
 from admission.rules.queue import Queue
 from admission.tree import Node
 
@@ -88,6 +89,7 @@ class Rounds:
         waiting, queue, assignment = nomination.waiting, nomination.queue, nomination.assignment
         queue.leave(waiting)
         del self._estate.waiting[waiting.key]
+        self._estate.policing.leave(waiting.key, queue.name)
         self._estate.ousted.pop(waiting.key, None)
         self._estate.yielding.content(waiting.key)
         self._told.pop(waiting.key, None)
@@ -102,6 +104,8 @@ class Rounds:
                 reserved_since=self._now,
                 ready=False,
                 local_queue=f"{waiting.workload.namespace}/{waiting.workload.queue_name}",
+                who=identity_of(waiting.workload),
+                labels=waiting.workload.labels,
             )
         )
         self._penalise(verdict)
@@ -121,6 +125,7 @@ class Rounds:
         waiting = nomination.waiting
         for victim in verdict.newly:
             self._estate.evict(victim.workload, waiting.key)
+            self._note_eviction(victim.workload)
         if verdict.newly:
             self._decisions.append(Preempt(waiting.key, verdict.newly))
         if not nomination.queue.strict:
@@ -131,6 +136,11 @@ class Rounds:
         waiting.memo = None if verdict.newly else nomination
         victims = tuple([victim.workload for victim in nomination.victims])
         self._answer(verdict, parked=False, victims=victims)
+
+    def _note_eviction(self, victim: WorkloadKey) -> None:
+        policing, holder = self._estate.policing, self._estate.holders.get(victim)
+        if policing.active and holder is not None:
+            policing.evicted(holder, self._now)
 
     def _wait(self, verdict: Verdict) -> bool:
         """Back in line or parked; whether that moved anything on."""
@@ -147,13 +157,15 @@ class Rounds:
         then = NOTHING_TRIED if waiting.scanned is None else waiting.scanned.progress
         if step == cycle.BLOCKED:
             self._estate.blocked[queue.name] = None
-        stays = passed or waiting.scanned is not None or (queue.strict and step != cycle.REFUSED)
+        refused = step in (cycle.REFUSED, cycle.LIMITED)
+        stays = passed or waiting.scanned is not None or (queue.strict and not refused)
         if stays:
             waiting.memo = None if start else nomination
             self._answer(verdict, parked=False)
             return waiting.saw(nomination.stamp, start, then)
         self._answer(verdict, parked=True)
-        if not queue.strict and step != cycle.REFUSED and waiting.hold is not None and self._kin_fail_alike:
+        alike = step == cycle.LIMITED or not (queue.strict or refused)
+        if alike and waiting.hold is not None and self._kin_fail_alike:
             queue.fail(waiting, waiting.hold)
         else:
             queue.park(waiting)

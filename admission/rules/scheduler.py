@@ -16,6 +16,8 @@ from admission.rules.consumption import Consumption
 from admission.rules.estate import Estate
 from admission.rules.holders import Holder, Holders
 from admission.rules.nomination import look, survey
+from admission.rules.policing import identity_of
+from admission.rules.policy_changes import PolicyChanges
 from admission.rules.queue import Queue, Waiting
 from admission.rules.rounds import Rounds, Run
 from admission.rules.waking import Waking
@@ -32,6 +34,7 @@ class Scheduler:
         self.paused = False  # while True, run() looks at nobody and decides nothing
         self._estate = Estate(configuration)
         self._waking = Waking(self._estate)
+        self.policies = PolicyChanges(self._estate, self._waking)
 
     @property
     def tree(self) -> Tree:
@@ -174,6 +177,7 @@ class Scheduler:
         if waiting is not None and waiting.queue == queue:
             asked = (waiting.workload.generation, waiting.workload.priority)
             if self._line(queue).update(waiting, workload):
+                self._estate.policing.join(waiting)
                 self._waking.stir(queue)
                 if asked != (workload.generation, workload.priority):  # else it may be the echo of what we wrote
                     self._estate.disturbed(queue)
@@ -182,6 +186,8 @@ class Scheduler:
         if not workload.evicted and key not in self._estate.ousted:
             self._estate.disturbed(queue)
         waiting = self._estate.waiting[key] = Waiting(workload, queue, self._estate.ordering.rank(workload))
+        waiting.kind = self.policies.kind(waiting)
+        self._estate.policing.join(waiting)
         self._line(queue).join(waiting)
         self._waking.stir(queue)
 
@@ -193,6 +199,7 @@ class Scheduler:
         self._estate.yielding.content(key)
         queue = self._line(waiting.queue)
         queue.leave(waiting)
+        self._estate.policing.leave(key, queue.name)
         self._waking.stir(queue.name)
         if queue.spec is None and not queue.everyone:
             del self._estate.queues[queue.name]
@@ -218,6 +225,8 @@ class Scheduler:
             workload.evicted,
             workload.is_true(PODS_READY),
             f"{workload.namespace}/{workload.queue_name}",
+            identity_of(workload),
+            workload.labels,
         )
         before = self.holders.get(workload.key)
         if before is not None and before.queue == after.queue and before.usage == usage:
@@ -295,6 +304,7 @@ class Scheduler:
         """
         if self.paused:
             return Run((), False)
+        self.policies.wake(now)
         # Whoever is set aside from here on was looked at after the change that is to wake the others.
         self._waking.fix_wakeable()
         rounds = Rounds(self._estate, self._waking.stirred, now)
@@ -303,6 +313,7 @@ class Scheduler:
         # first. In Kueue they have a second's lead.
         if not run.more and self._waking.wake():
             run = rounds.run(budget, nominations)
+        self.policies.wake(now)
         return run
 
     @property

@@ -77,7 +77,8 @@ class Waking:
         for name in names:
             queue = self._estate.queues.get(name)
             if queue is not None:
-                queue.wake(partial(self._estate.accepts, queue))
+                policing = self._estate.policing
+                queue.wake(partial(self._estate.accepts, queue), policing.surplus if policing.active else None)
                 self.stir(name)
         return bool(names)
 
