@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from admission.jobs.descriptor import Descriptor
-from admission.model.kinds import OPTIONAL, WATCHED, Ref, kind_of
+from admission.model.kinds import COUNTED, OPTIONAL, WATCHED, Ref, kind_of
 from admission.reconcile.view import Serving
 from controller.kit import metrics
 from controller.kit.clock import SYSTEM, Clock
@@ -26,6 +26,8 @@ Reader = Callable[[dict[str, Any]], object]
 # Young objects are looked at when a million more were made than freed, old ones as good as never: manifests have no
 # circles, and looking for some after every page took an eighth of the CPU of reading it.
 FEW_COLLECTIONS = (1_000_000, 20, 10_000)
+# Pods that have ended use nothing; some clusters keep more of them than of the others.
+LIVING = "status.phase!=Succeeded,status.phase!=Failed"
 
 log = Log("books")
 
@@ -35,6 +37,9 @@ class Facts(Protocol):
 
     @property
     def job_kinds(self) -> Mapping[str, Descriptor]: ...
+
+    @property
+    def counted(self) -> tuple[str, ...]: ...
 
     def serves(self, kind: str, serving: Serving) -> None: ...
 
@@ -144,6 +149,17 @@ class Books:
                     self._reflectors[kind] = Reflector(self._client, kind, optional=True, clock=self._clock)
                 self._follow(kind)
 
+    def _count(self) -> None:
+        """Pods and nodes are followed as long as there are elastic quotas, and nobody waits for them."""
+        for kind in COUNTED:
+            if kind in self._state.counted and kind not in self._followers:
+                fields = LIVING if kind == "Pod" else ""
+                self._reflectors[kind] = Reflector(self._client, kind, fields=fields, optional=True, clock=self._clock)
+                self._follow(kind)
+            elif kind not in self._state.counted and kind in self._followers:
+                self._followers.pop(kind).cancel()
+                del self._reflectors[kind]
+
     def _follow(self, kind: str) -> None:
         assert self._group is not None, "run() comes first"
         self._followers[kind] = self._group.create_task(self._tell_all(kind), name=f"books of {kind}")
@@ -172,6 +188,8 @@ class Books:
                 self._sync(kind)
         if kind == "JobKind":
             self._redescribe()
+        if kind == "ElasticQuota":
+            self._count()
         self._changed.set()
 
     def _sync(self, kind: str) -> None:

@@ -7,7 +7,7 @@ from admission.answers.configurations import JOB_KINDS, QUEUE_KINDS, SECRET
 from admission.api.crd import CONVERTED, crd_name
 from admission.model.gates import DEFAULTS, Gates
 from admission.model.job_kind import AGGREGATE_LABEL
-from admission.model.kinds import JOBS, KINDS, KUEUE, LOCKGATE, WATCHED, Kind
+from admission.model.kinds import COUNTED, JOBS, KINDS, KUEUE, LOCKGATE, WATCHED, Kind
 from admission.published.pending import GROUP, VERSIONS
 from admission.stamping.job import DEFAULT_PRIORITY_CLASS
 from controller.pages.names import SECRET as CONTROLLER_SECRET
@@ -53,7 +53,7 @@ def labelled(name: str, namespace: str = "") -> dict[str, Any]:
 
 def _controller() -> list[Rule]:
     """Everything is read by lists and watches; jobs and Workloads singly too, where a write ended in doubt."""
-    watched = [KINDS[name] for name in WATCHED]
+    watched = [KINDS[name] for name in (*WATCHED, *COUNTED)]
     return [
         *(
             _may(_WATCH, group, *(kind.plural for kind in watched if kind.group == group))
@@ -66,7 +66,8 @@ def _controller() -> list[Rule]:
         _may(("create",), KUEUE, "localqueues"),
         _may(("patch",), KUEUE, "admissionchecks", "clusterqueues", "resourceflavors"),
         _may(("patch",), KUEUE, "clusterqueues/status", "cohorts/status", "localqueues/status", "workloads/status"),
-        _may(("patch",), LOCKGATE, "jobkinds/status", "jobprofiles/status"),
+        _may(("patch",), KINDS["ElasticQuota"].group, "elasticquotas", "elasticquotas/status"),
+        _may(("patch",), LOCKGATE, "jobkinds/status", "jobprofiles/status", "queuepolicies/status"),
         {
             **_may(("get", "patch"), "apiregistration.k8s.io", "apiservices"),
             "resourceNames": [f"{version}.{GROUP}" for version in VERSIONS],

@@ -90,6 +90,7 @@ class Reflector:
         *,
         namespace: str = "",
         labels: str = "",
+        fields: str = "",
         optional: bool = False,
         clock: Clock = SYSTEM,
     ) -> None:
@@ -98,7 +99,8 @@ class Reflector:
         self._client = client
         self._meta = kind_of(kind)
         self._path = self._meta.path(namespace)
-        self._filter: dict[str, str | int] = {"labelSelector": labels} if labels else {}
+        selectors = {"labelSelector": labels, "fieldSelector": fields}
+        self._filter: dict[str, str | int] = {name: chosen for name, chosen in selectors.items() if chosen}
         self._clock = clock
         self._known: dict[tuple[str, str], tuple[int, str]] = {}  # namespace, name -> version, uid
         self._at = 0  # the version up to which everything was told

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from admission.model.kinds import Ref
+from admission.model.kinds import COUNTED, Ref
 from admission.reconcile.view import Serving
 from controller.books import Books
 from controller.kit.clock import SYSTEM
@@ -27,6 +27,7 @@ class Memory:
     def __init__(self) -> None:
         self.told: list[str] = []
         self.job_kinds: dict[str, Any] = {}
+        self.counted: tuple[str, ...] = ()
         self.serving: dict[str, Serving] = {}
 
     def observe(self, kind: str, value: Any, *, read: bool = False) -> None:
@@ -53,7 +54,8 @@ class Desk:
         self.memory = Memory()
         self.changed = asyncio.Event()
         readers = dict.fromkeys(("Namespace", "Job", *kinds), _name)
-        self.books = Books(client, self.memory, readers, self.changed, kinds=("Namespace", *kinds, "Job"))
+        followed = tuple(kind for kind in kinds if kind not in COUNTED)
+        self.books = Books(client, self.memory, readers, self.changed, kinds=("Namespace", *followed, "Job"))
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator["Desk"]:
@@ -188,3 +190,27 @@ async def test_lists_older_than_the_office_are_asked_for_again(server: ApiServer
     assert desk.memory.told == ["Namespace ns", "Job a"]  # nothing had changed, so nothing is told again
     await server.put(f"{JOBS}/b")
     await until(lambda: desk.memory.told[2:] == ["Job b"])
+
+
+async def test_pods_and_nodes_are_followed_as_long_as_there_are_elastic_quotas(
+    server: ApiServer, client: Client
+) -> None:
+    server.served |= {"scheduling.sigs.k8s.io/v1alpha1": ["elasticquotas"]}
+    server.served["v1"] = [*server.served["v1"], "pods", "nodes"]
+    quota = "/apis/scheduling.sigs.k8s.io/v1alpha1/namespaces/ns/elasticquotas/q"
+    await server.put("/api/v1/nodes/n")
+    async with Desk(client, "ElasticQuota", "Node", "Pod").open() as desk:
+        told = desk.memory.told
+        await server.put("/api/v1/namespaces/ns/pods/early")
+        desk.memory.counted = ("Node", "Pod")
+        await server.put(quota)
+        await until(lambda: {"Node n", "Pod early"} <= set(told))
+        await until(lambda: desk.memory.serving.keys() >= {"Node", "Pod"})
+
+        desk.memory.counted = ()
+        await server.remove(quota)
+        await until(lambda: "ElasticQuota q gone" in told)
+        await server.put("/api/v1/namespaces/ns/pods/late")
+        await server.put(f"{JOBS}/last")
+        await until(lambda: "Job last" in told)
+        assert "Pod late" not in told
