@@ -27,12 +27,12 @@ class Estate:
         self.tree = Tree()
         self.holders = Holders()
         self.holders.consumption = self.consumption
-        self.policing = Policing(self.tree, self.waiting.values, self.holders.everybody)
-        self.holders.guard = self.policing
         self.flavors: dict[str, ResourceFlavor] = {}
         self.namespaces: dict[str, Mapping[str, str]] = {}  # labels
         self.queues: dict[str, Queue] = {}
         self.waiting: dict[WorkloadKey, Waiting] = {}
+        self.policing = Policing(self.tree, self.waiting.values, self.holders.everybody)
+        self.holders.guard = self.policing
         self.ousted: dict[WorkloadKey, WorkloadKey] = {}  # victim -> for whom it had to leave
         # Whether nobody is admitted while somebody that holds quota has pods that are not ready; those, and the queues
         # whose heads wait for nothing else.
