@@ -19,6 +19,7 @@ from admission.api.job_profile import JobProfile
 from admission.api.local_queue import LocalQueue
 from admission.api.priority_class import WorkloadPriorityClass
 from admission.api.provisioning_request_config import ProvisioningRequestConfig
+from admission.api.queue_policy import QueuePolicy
 from admission.api.resource_flavor import ResourceFlavor
 from admission.api.structural import structural
 from admission.api.topology import Topology
@@ -119,6 +120,16 @@ OWN: dict[str, Served] = {
         (
             Column("Kind", ".spec.kind", "The kind of job that it describes"),
             _condition("Active", "Whether jobs of the kind are queued"),
+            Column("Reason", ".status.conditions[?(@.type=='Active')].reason", "Why, in one word"),
+        ),
+    ),
+    "QueuePolicy": Served(
+        QueuePolicy,
+        ("qp",),
+        (
+            Column("Kind", ".spec.target.kind", "What it is for"),
+            Column("Target", ".spec.target.name", "Its name"),
+            _condition("Active", "Whether it counts"),
             Column("Reason", ".status.conditions[?(@.type=='Active')].reason", "Why, in one word"),
         ),
     ),

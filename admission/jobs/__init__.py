@@ -15,6 +15,7 @@ from admission.readers.limit_range import read_limit_range
 from admission.readers.local_queue import read_local_queue
 from admission.readers.namespace import read_namespace
 from admission.readers.priority_class import read_priority_class
+from admission.readers.queue_policy import read_queue_policy
 from admission.readers.runtime_class import read_runtime_class
 from admission.readers.workload import read_workload
 
@@ -38,5 +39,6 @@ READERS: dict[str, Callable[[Mapping[str, Any]], object]] = {
     "WorkloadPriorityClass": read_priority_class,
     "JobKind": read_job_kind,
     "JobProfile": read_job_profile,
+    "QueuePolicy": read_queue_policy,
     "Workload": read_workload,
 } | {kind: descriptor.read for kind, descriptor in JOB_KINDS.items()}

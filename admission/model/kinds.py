@@ -71,8 +71,12 @@ KINDS: dict[str, Kind] = {
     "SparkApplication": Kind("sparkoperator.k8s.io", "v1beta2", "SparkApplication", "sparkapplications", True),
     "JobSet": Kind("jobset.x-k8s.io", "v1alpha2", "JobSet", "jobsets", True),
     "Workflow": Kind("argoproj.io", "v1alpha1", "Workflow", "workflows", True),
+    "ClusterColocationProfile": Kind(
+        "config.koordinator.sh", "v1alpha1", "ClusterColocationProfile", "clustercolocationprofiles", False
+    ),
     "JobKind": Kind(LOCKGATE, "v1alpha1", "JobKind", "jobkinds", False),
     "JobProfile": Kind(LOCKGATE, "v1alpha1", "JobProfile", "jobprofiles", False),
+    "QueuePolicy": Kind(LOCKGATE, "v1alpha1", "QueuePolicy", "queuepolicies", False),
     "ResourceFlavor": Kind(KUEUE, "v1beta2", "ResourceFlavor", "resourceflavors", False),
     "Cohort": Kind(KUEUE, "v1beta2", "Cohort", "cohorts", False),
     "ClusterQueue": Kind(KUEUE, "v1beta2", "ClusterQueue", "clusterqueues", False),
@@ -105,7 +109,7 @@ JOBS = (
     "Job",
 )
 # Nobody waits for these: a cluster need not serve them.
-OPTIONAL = frozenset((*JOBS, "ElasticQuota", "JobKind", "JobProfile")) - {"Job"}
+OPTIONAL = frozenset((*JOBS, "ElasticQuota", "JobKind", "JobProfile", "QueuePolicy")) - {"Job"}
 
 # What the controller keeps in step with, in the order in which a first list is fed to State: queues before workloads,
 # workloads before the jobs that own them.
@@ -120,6 +124,7 @@ WATCHED = (
     "ClusterQueue",
     "LocalQueue",
     "ElasticQuota",
+    "QueuePolicy",
     "PriorityClass",
     "WorkloadPriorityClass",
     "JobKind",

@@ -80,7 +80,7 @@ def _limits(view: View, workload: Workload, now: float) -> Wishes:
     late = _pods_ready_late(workload, wait) if wait is not None else None
     if late is not None and wait is not None and late[0] <= now:
         return _pods_not_ready(workload, wait, late[1], now)
-    end = _execution_end(workload)
+    end = _execution_end(view, workload)
     if end is not None and end <= now:
         return _executed_too_long(workload, now)
     times = [time for time in (late[0] if late is not None else None, end) if time is not None]
@@ -113,8 +113,8 @@ def _pods_not_ready(workload: Workload, wait: WaitForPodsReady, cause: str, now:
     return Wishes(after, events=(evicted_event(workload, "PodsReadyTimeout", message, cause),))
 
 
-def _execution_end(workload: Workload) -> float | None:
-    limit = workload.maximum_execution_seconds
+def _execution_end(view: View, workload: Workload) -> float | None:
+    limit = view.longest_run(workload)
     if limit is None:
         return None
     return workload.conditions[names.ADMITTED].since + limit - workload.accumulated_seconds

@@ -84,6 +84,10 @@ class View(Protocol):
         """Workloads that the object of this uid controls, by name."""
         ...
 
+    def longest_run(self, workload: Workload) -> int | None:
+        """Seconds that one who holds quota may run, by its own word and by policies; None: as long as it wants."""
+        ...
+
     def departed(self, uid: str) -> bool:
         """The job of this uid was seen to go. An unknown job may only not have been told of yet."""
         ...

@@ -123,6 +123,10 @@ class Policing:
             if limit is not None and place < limit <= len(self.accounts.of(account).line):
                 self.freed[queue] = None  # whoever has come within it is in the same tree
 
+    def knows_cohort(self, name: str) -> bool:
+        """It is declared, or somebody names it."""
+        return self._tree.cohort(name) is not None
+
     # -- limits ----------------------------------------------------------------------------------------------------
 
     def effective(self, queue: str, local_queue: str) -> Effective:

@@ -131,6 +131,14 @@ class Objects:
         found = (self.workloads[key].current for key in sorted(self._by_owner.get(uid, ())))
         return [workload for workload in found if workload is not None]
 
+    def longest_run(self, workload: Workload) -> int | None:
+        stated, queue = workload.maximum_execution_seconds, workload.admission
+        policing = self._scheduler.policies.policing
+        if queue is None or not policing.active:
+            return stated
+        allowed = policing.max_runtime(workload, queue.cluster_queue)
+        return min((one for one in (stated, allowed) if one is not None), default=None)
+
     def departed(self, uid: str) -> bool:
         return uid in self._departed
 

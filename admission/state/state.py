@@ -22,17 +22,19 @@ from admission.model.job_kind import JobKind
 from admission.model.job_profile import JobProfile
 from admission.model.kinds import COUNTED, Ref
 from admission.model.names import WorkloadKey
+from admission.model.queue_policy import QueuePolicy
 from admission.model.workload import Workload
 from admission.reconcile import transitions
 from admission.reconcile.job import reconcile_job
 from admission.reconcile.job_kind import reconcile_job_kind
 from admission.reconcile.job_profile import reconcile_job_profile
+from admission.reconcile.queue_policy import reconcile_queue_policy
 from admission.reconcile.starting import started_event
 from admission.reconcile.view import Serving
 from admission.reconcile.wishes import NOTHING, Wishes
 from admission.reconcile.workload import reconcile_workload
 from admission.rules.scheduler import Scheduler
-from admission.state import profiles, sampling
+from admission.state import profiles, queue_policies, sampling
 from admission.state.creations import Creations
 from admission.state.decide import Decisions
 from admission.state.elastic_quotas import SHADOWING, ElasticQuotas
@@ -41,6 +43,7 @@ from admission.state.intake import Intake
 from admission.state.loads import Loads
 from admission.state.objects import Objects
 from admission.state.profiles import MadeQueues, Profiles
+from admission.state.queue_policies import QueuePolicies
 from admission.state.queues import Queues
 from admission.state.sampling import Sampling
 from admission.state.slots import Slot
@@ -90,6 +93,8 @@ class State:
         )
         self.elastic_quotas = ElasticQuotas(self.objects, self.loads, self._flights, self._timers, self._intake.take)
         self._intake.also_take(self.elastic_quotas.takers)
+        self.queue_policies = QueuePolicies(self.objects, self.scheduler, self._timers, self._look_at)
+        self._intake.also_take(self.queue_policies.takers)
 
     # --- inputs
 
@@ -201,6 +206,9 @@ class State:
             for decision in run.decisions:
                 self._decisions.carry_out(decision, now)
             more = run.more or bool(self._dirty) or self.scheduler.restless
+            self.queue_policies.note(now)
+            if self.scheduler.policies.wake_at is not None:
+                self._timers.wake(self.scheduler.policies.wake_at)
         more = self._queues.write(now, max(0, budget - self._flights.writes)) or more
         more = self.elastic_quotas.write(now, max(0, budget - self._flights.writes)) or more
         return self._flights.plan(more=more, wake_at=self._timers.next)
@@ -327,6 +335,8 @@ class State:
                     waiting = self._made_queues.again(ref)
                     if waiting is not None:
                         self._look_at(waiting)
+                case (queue_policies.USES, str() as policy):
+                    self.queue_policies.tell(policy)
                 case ("missing", Ref() as ref):
                     self._creations.look_for(ref)
                 case Ref() as ref:
@@ -368,6 +378,9 @@ class State:
             return reconcile_workload(self.objects, value, now)
         if isinstance(value, JobKind):
             return reconcile_job_kind(self.objects, value, now)
+        if isinstance(value, QueuePolicy):
+            policies = self.queue_policies
+            return reconcile_queue_policy(value, policies.standing(value), policies.told(value.name), now)
         if isinstance(value, JobProfile):
             return reconcile_job_profile(self.objects, value, now)
         return reconcile_job(self.objects, value, now) if isinstance(value, Job) else NOTHING
@@ -414,6 +427,8 @@ class State:
                 return self.objects.cluster_queues.get(ref.name)
             case "JobKind":
                 return self.objects.described.get(ref.name)
+            case "QueuePolicy":
+                return self.queue_policies.slots.get(ref.name)
             case "JobProfile":
                 return self.objects.profiles.slots.get(ref.name)
             case "Cohort":

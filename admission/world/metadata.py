@@ -18,6 +18,7 @@ WITH_STATUS = frozenset({"Namespace", "Node", "Pod", "CronJob", "Cohort", "Clust
     "ElasticQuota",
     "JobKind",
     "JobProfile",
+    "QueuePolicy",
     *(kind for kind in JOBS if kind != "Workflow"),
 }
 _WITHOUT_GENERATION = frozenset({"Namespace", "Event", "Secret", "Node", "Lease"})

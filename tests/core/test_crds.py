@@ -80,7 +80,9 @@ def test_kinds_of_our_own_have_one_version_and_say_only_what_the_api_server_unde
     assert "conversion" not in made["spec"]
     for part in parts(schema_of(kind)):
         assert not FORBIDDEN & part.keys()
-        assert "type" in part or part.get("x-kubernetes-preserve-unknown-fields")  # a number, a path, or worked out
+        # A number, a path, or worked out; or a quantity.
+        untyped = part.get("x-kubernetes-preserve-unknown-fields") or part.get("x-kubernetes-int-or-string")
+        assert "type" in part or untyped
         assert all(name == "metadata" or field.get("description") for name, field in part.get("properties", {}).items())
 
 
