@@ -40,7 +40,7 @@ class Match(Strict):
     kinds: Annotated[list[Annotated[str, Field(max_length=316)]], Field(min_length=1, max_length=64), ATOMIC] | None = (
         None
     )
-    """Kinds as Kind.group, like Job.batch; Pod for pods that no job makes."""
+    """Kinds as Kind.group, like Job.batch. Absent: every kind of job. Pods only where Pod is listed."""
     namespace_selector: Chosen | None = None
     """Labels of the namespace."""
     object_selector: Chosen | None = None
@@ -97,9 +97,13 @@ class JobProfileSpec(Strict):
     """Profiles are applied in ascending order, then by name; 0 when absent."""
     match: Match | None = None
     """Which jobs; absent: all."""
+    foreign_hints: (
+        Annotated[list[Literal["all", "kai", "volcano", "yunikorn", "koord-queue"]], Field(max_length=8), ATOMIC] | None
+    ) = None
+    """Systems whose labels and annotations on such jobs are taken for ours, before anything is stamped."""
     percent: Annotated[int, Field(ge=0, le=100)] | None = None
     """Of the jobs that match, how many of a hundred get it; 100 when absent."""
-    stamp: Stamp
+    stamp: Stamp | None = None
     """What they get."""
     overwrite: Annotated[Any, Schema({"x-kubernetes-preserve-unknown-fields": True})] = None
     """What to do where there is a value: Never replaces none, IfUnset only one of an earlier profile, Always any. One

@@ -85,6 +85,7 @@ class JobProfile:
     stamp: Stamp = Stamp()
     overwrite: Mapping[str, Overwrite] = field(default_factory=dict)  # by field; "default": of all others
     targets: tuple[Target, ...] = TARGETS
+    foreign_hints: tuple[str, ...] = ()  # systems whose words on such jobs count
     problem: str = ""
     uid: str = ""
     resource_version: int = 0

@@ -45,6 +45,7 @@ def read_job_profile(wire: Mapping[str, Any]) -> JobProfile:
         stamp=_stamp(mapping(spec.get("stamp"))),
         overwrite=_overwrite(spec.get("overwrite")),
         targets=tuple(one for one in TARGETS if one in words(spec.get("targets"))) or TARGETS,
+        foreign_hints=words(spec.get("foreignHints")),
         problem="; ".join(str(error) for error in profile_errors(wire)),
         uid=meta.uid,
         resource_version=meta.resource_version,
@@ -112,7 +113,7 @@ def _faults(spec: Mapping[str, Any]) -> Iterator[FieldError]:
     for name in ("namespaceSelector", "objectSelector"):
         yield from _wrong_selector(f"spec.match.{name}", mapping(match.get(name)))
     stamp = mapping(spec.get("stamp"))
-    if not stamp:
+    if not stamp and not spec.get("foreignHints"):
         yield required("spec.stamp", f"say what jobs get: {', '.join((*FIELDS, 'resources'))}")
     named = {
         "queue.name": mapping(stamp.get("queue")).get("name"),
