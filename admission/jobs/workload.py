@@ -12,6 +12,7 @@ from admission.jobs.templates import PermanentProblem
 from admission.model import names
 from admission.model.job import Job
 from admission.model.kinds import KINDS, kind_of
+from admission.model.queue_policy import GROUPS, USER
 from admission.model.workload import PodSet, Workload
 from admission.readers.metadata import read_metadata
 
@@ -58,8 +59,12 @@ def compose(
         labels[names.JOB_UID] = read.uid
     if labels:
         metadata["labels"] = labels
+    stated = read_metadata(job).annotations
+    annotations = {key: stated[key] for key in (USER, GROUPS) if key in stated}
     if read.gated_by:
-        metadata["annotations"] = {names.ADMISSION_GATED_BY: read.gated_by}
+        annotations[names.ADMISSION_GATED_BY] = read.gated_by
+    if annotations:
+        metadata["annotations"] = annotations
     spec: dict[str, Any] = {
         "active": True,
         "podSets": pod_sets,

@@ -84,6 +84,11 @@ class View(Protocol):
         """Workloads that the object of this uid controls, by name."""
         ...
 
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """Labels by which policies tell work apart: a Workload takes them over from its job."""
+        ...
+
     def longest_run(self, workload: Workload) -> int | None:
         """Seconds that one who holds quota may run, by its own word and by policies; None: as long as it wants."""
         ...

@@ -131,6 +131,10 @@ class Objects:
         found = (self.workloads[key].current for key in sorted(self._by_owner.get(uid, ())))
         return [workload for workload in found if workload is not None]
 
+    @property
+    def marks(self) -> tuple[str, ...]:
+        return self._scheduler.policies.policing.policies.label_keys
+
     def longest_run(self, workload: Workload) -> int | None:
         stated, queue = workload.maximum_execution_seconds, workload.admission
         policing = self._scheduler.policies.policing

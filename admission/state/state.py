@@ -215,8 +215,8 @@ class State:
 
     @property
     def merely_samples(self) -> bool:
-        """What it wakes up for is to note what LocalQueues have used, and nothing else: that never ends by itself."""
-        return self._timers.only(sampling.SAMPLE)
+        """What it wakes up for is to note what LocalQueues and users have used, and nothing else: it decides nothing."""
+        return self._timers.only(sampling.SAMPLE, queue_policies.USES)
 
     # --- what explain, the pages and the shell read
 

@@ -35,9 +35,9 @@ class Timers:
                     out.append(what)
         return out
 
-    def only(self, kind: str) -> bool:
-        """Whether nothing is asked for but looks of this kind, (kind, …)."""
-        return all(isinstance(what, tuple) and what[0] == kind for what in self._when)
+    def only(self, *kinds: str) -> bool:
+        """Whether nothing is asked for but looks of these kinds, (kind, …)."""
+        return all(isinstance(what, tuple) and what[0] in kinds for what in self._when)
 
     @property
     def next(self) -> float | None:

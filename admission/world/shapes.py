@@ -92,7 +92,8 @@ class Shapes:
     def _queued(self, job: Job, body: Mapping[str, Any], priority: Priority) -> Shape:
         kind, name = job.ref.kind, self.name(job.ref, job.uid)
         try:
-            composed = compose(kind, body, name, priority.value, priority.ref, (), self._state.job_kinds)
+            keys = self._state.objects.marks
+            composed = compose(kind, body, name, priority.value, priority.ref, keys, self._state.job_kinds)
         except PermanentProblem as problem:
             return Shape(kind, None, str(problem))
         workload = read_workload(accepted(self._api.create(composed, dry_run=True)))

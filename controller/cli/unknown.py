@@ -12,13 +12,14 @@ from admission.api.crd import SERVED, STORED, schema_of
 from admission.jobs.min_resources import MIN_RESOURCES
 from admission.jobs.originals import ANNOTATION as BEFORE_START
 from admission.model.names import ARRIVAL, RUNTIME
+from admission.model.queue_policy import GROUPS, USER
 from controller.cli.shapes import Fault
 from controller.kit.documents import Path
 
 Schema = Mapping[str, Any]
 
 _PREFIX = "lockgate.dev/"
-_ANNOTATIONS = (ARRIVAL, RUNTIME, MIN_RESOURCES, BEFORE_START)
+_ANNOTATIONS = (ARRIVAL, RUNTIME, MIN_RESOURCES, BEFORE_START, USER, GROUPS)
 _OF_THE_CLUSTER = ("lockgate.dev/exit-code", "lockgate.dev/shutdown")  # of pods, in hack/cluster
 _OPAQUE: Schema = {"x-kubernetes-preserve-unknown-fields": True}
 _ROOT = ("apiVersion", "kind", "metadata", "status")
