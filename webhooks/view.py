@@ -17,6 +17,7 @@ from admission.model.queues import LocalQueue, Namespace
 from admission.readers.job_kind import read_job_kind
 from admission.readers.local_queue import read_local_queue
 from admission.readers.namespace import read_namespace
+from admission.resources.catalogue import CATALOGUE
 from controller.kit.clock import SYSTEM, Clock
 from controller.kube.client import Client
 from controller.kube.errors import Forbidden, NotFound
@@ -45,6 +46,7 @@ class ClusterView:
 
     def __init__(self, client: Client, configuration: Configuration, clock: Clock = SYSTEM) -> None:
         self.configuration = configuration
+        self.accelerators = CATALOGUE
         self.job_kinds = JobKinds(configuration.frameworks)
         self.synced, self.described = asyncio.Event(), asyncio.Event()
         self._kinds_listed = False

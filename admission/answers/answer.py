@@ -12,6 +12,7 @@ from admission.stamping.workload import stamp_workload
 from admission.validation.cluster_queue import check_cluster_queue
 from admission.validation.cohort import check_cohort
 from admission.validation.job import check_job
+from admission.validation.job_accelerators import check_job_accelerators
 from admission.validation.job_kind import check_job_kind
 from admission.validation.job_profile import check_job_profile
 from admission.validation.resource_flavor import check_resource_flavor
@@ -60,11 +61,13 @@ def _judged(kind: str, document: Document, request: Request, view: View) -> Answ
     before, configuration = request.old_object, view.configuration
     has_default = view.local_queue(request.namespace, DEFAULT_LOCAL_QUEUE) is not None
     gated = configuration.gates["AdmissionGatedBy"]
+    devices = check_job_accelerators(kind, view.job_kinds[kind], document, before, view.accelerators)
     if kind == "Job":
-        return _refused_if(check_job(document, before, has_default, gated))
+        return _refused_if([*check_job(document, before, has_default, gated), *devices.errors], devices.warnings)
     leaves = configuration.gates["ValidateRayAndSparkJobUpdates"]
     around = Around(has_default, gated, configuration.manage_jobs_without_queue_name, leaves)
-    return _refused_if(check_templated_job(kind, view.job_kinds[kind], document, before, around))
+    errors = check_templated_job(kind, view.job_kinds[kind], document, before, around)
+    return _refused_if([*errors, *devices.errors], devices.warnings)
 
 
 def _mutate(kind: str, document: Document, request: Request, view: View) -> Answer:

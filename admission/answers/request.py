@@ -9,6 +9,7 @@ from typing import Any, Literal, Protocol
 
 from admission.api.documents import Document
 from admission.jobs.registry import JobKinds
+from admission.model.accelerators import Catalogue
 from admission.model.configuration import Configuration
 from admission.model.queues import LocalQueue
 
@@ -49,6 +50,9 @@ class View(Protocol):
     def job_kinds(self) -> JobKinds:
         """The kinds that are managed: jobs of others are let through as they are."""
         ...
+
+    @property
+    def accelerators(self) -> Catalogue: ...
 
     def local_queue(self, namespace: str, name: str) -> LocalQueue | None: ...
 

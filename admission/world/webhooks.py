@@ -9,6 +9,7 @@ from admission.jobs.registry import JobKinds
 from admission.model.configuration import Configuration
 from admission.model.kinds import Ref, kind_of
 from admission.model.queues import LocalQueue
+from admission.resources.catalogue import CATALOGUE
 from admission.world.answers import Calls, HookCall, denied
 from admission.world.objects import Frozen, Object
 from admission.world.patches import patched
@@ -19,6 +20,7 @@ class StoredView:
 
     def __init__(self, configuration: Configuration, peek: Callable[[Ref], Frozen | None]) -> None:
         self.configuration = configuration
+        self.accelerators = CATALOGUE
         self.job_kinds = JobKinds(configuration.frameworks)
         self._peek = peek
 

@@ -14,6 +14,7 @@ from admission.model.configuration import Configuration
 from admission.model.gates import Gates
 from admission.model.queues import LocalQueue
 from admission.model.selectors import LabelRule, Selector
+from admission.resources.catalogue import CATALOGUE
 
 PATH = "/mutate-batch-v1-job"
 QUEUE, WORKLOAD = "kueue.x-k8s.io/queue-name", "kueue.x-k8s.io/workload"
@@ -34,6 +35,7 @@ class Cluster:
     ) -> None:
         self.configuration = Configuration(managed_jobs_namespace_selector=MANAGED, **settings)
         self.job_kinds = JobKinds(self.configuration.frameworks)
+        self.accelerators = CATALOGUE
         self.read: list[str] = []
         self._defaults = defaults
         self._classes = classes

@@ -12,6 +12,7 @@ from admission.jobs.registry import JobKinds
 from admission.model.configuration import Configuration
 from admission.model.gates import Gates
 from admission.model.queues import LocalQueue
+from admission.resources.catalogue import CATALOGUE
 from tests.refusals.objects import COHORT, HOLDING, QUEUE, WORKLOAD, holding, of, pod_set, workload
 from tests.refusals.row import ABSENT, Object, put
 
@@ -30,6 +31,7 @@ class Cluster:
     def __init__(self, gates: Mapping[str, bool]) -> None:
         self.configuration = Configuration(gates=Gates(gates))
         self.job_kinds = JobKinds()
+        self.accelerators = CATALOGUE
 
     def local_queue(self, namespace: str, name: str) -> LocalQueue | None:
         return None

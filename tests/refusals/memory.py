@@ -10,6 +10,7 @@ from admission.api.violations import violations
 from admission.jobs.registry import JobKinds
 from admission.model.configuration import DEFAULTS
 from admission.model.queues import LocalQueue
+from admission.resources.catalogue import CATALOGUE
 from tests.refusals.row import Object, Write
 
 
@@ -18,6 +19,7 @@ class NobodyElse:
 
     configuration = DEFAULTS
     job_kinds = JobKinds()
+    accelerators = CATALOGUE
 
     def local_queue(self, namespace: str, name: str) -> LocalQueue | None:
         return None

@@ -13,6 +13,7 @@ import aiohttp
 from admission.jobs.registry import JobKinds
 from admission.model.configuration import DEFAULTS, Configuration
 from admission.model.queues import LocalQueue
+from admission.resources.catalogue import CATALOGUE
 from controller.kit.certificates import make_authority, make_leaf
 from controller.kit.serving import Serving
 from webhooks.server import answering
@@ -29,6 +30,7 @@ class StandingView:
 
     configuration: Configuration = DEFAULTS
     job_kinds = JobKinds()
+    accelerators = CATALOGUE
 
     def local_queue(self, namespace: str, name: str) -> LocalQueue | None:
         return LocalQueue(namespace, name, "team") if (namespace, name) == ("lab", "default") else None
