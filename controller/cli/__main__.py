@@ -22,6 +22,7 @@ COMMANDS: Mapping[str, str] = {
     "simulate": "Play manifests and traces on a virtual clock: who starts when, who waits and why.",
     "diff": "The same jobs under two sets of queues: who starts earlier, later, never; what queues hold.",
     "explain": "Why one job waits, in numbers, and when it should start.",
+    "convert": "Print the queues of KAI, Koordinator, Volcano or YuniKorn as ours, and what could not be carried over.",
     "check-config": "Check a Configuration file and show what it sets.",
     "crds": "Print the CustomResourceDefinitions.",
     "controller": "Run the controller: queues, admission, preemption.",

@@ -1,0 +1,68 @@
+"""Queues as all of these systems have them: a tree, with what each queue owns and the most it may use."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from admission.migration.fields import Findings
+
+
+@dataclass(frozen=True, slots=True)
+class Quota:
+    """Of one resource, in our units (cpu in milli)."""
+
+    owned: int | None  # guaranteed; None: whatever there is
+    most: int | None = None  # with what is borrowed; None: no limit
+    kept: int = 0  # of what is owned, never lent
+    lends: bool = True
+    borrows: bool = True
+
+
+@dataclass(slots=True)
+class Preemption:
+    within: str = "LowerPriority"
+    reclaim: str = "Any"
+
+
+@dataclass(slots=True)
+class ForeignQueue:
+    """`name` and `parent` are ours already; "" as a parent is the root. `about`: for people."""
+
+    name: str
+    parent: str
+    about: str
+    quotas: Mapping[str, Quota]
+    inner: bool = False  # has children, or is meant to
+    apart: bool = False  # the root of a tree of its own
+    weight: str = ""
+    strict: bool = False
+    held: bool = False
+    flavor: str = ""
+    node_labels: Mapping[str, str] = field(default_factory=dict)
+    namespaces: tuple[str, ...] = ()
+    preemption: Preemption = field(default_factory=Preemption)
+    policy: dict[str, Any] = field(default_factory=dict)  # spec of a QueuePolicy without its target
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Tree:
+    """`root`: the name of the cohort above all. `classes`: values of WorkloadPriorityClasses."""
+
+    root: str
+    queues: list[ForeignQueue]
+    classes: Mapping[str, int] = field(default_factory=dict)
+
+
+def of_unlisted(states_some: bool, listed_by_anybody: bool) -> int | None:
+    """What a queue owns of a resource that its guarantee does not list. Who has a guarantee is not to be hindered by
+    what it leaves open; who has none has no right to what others are guaranteed."""
+    return 0 if listed_by_anybody and not states_some else None
+
+
+def tell_priorities(priorities: Mapping[str, tuple[str, int]], findings: Findings) -> None:
+    """Queues by name, with their parent and priority: of siblings that differ the higher one came first there."""
+    for queue, (parent, own) in priorities.items():
+        if any(above == parent and other != own for above, other in priorities.values()):
+            why = "queues have no order of their own here: what is over quota is shared by weight alone"
+            findings.note(f"Queue {queue}", "spec.priority", own, why)
