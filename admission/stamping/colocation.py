@@ -3,18 +3,25 @@
 Profiles are matched once, with the pod as it arrived, and applied by name: of two that set one field, the later counts.
 Where Koordinator's own webhook does something by accident (an empty label for a missing one, one percent too much, an
 order of chance) this does what was meant; docs/koordinator.md lists all of it.
+
+The annotation `lockgate.dev/colocation` says which profiles were applied, and which labels and annotations stood there
+before: whoever is stamped again is stamped as it arrived first, and pods of a stamped template are left alone.
 """
 
-import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import json
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import deepcopy
 from typing import Any, NamedTuple
 
 from admission.model.colocation_profile import ColocationProfile
 from admission.model.qos import QOS_CLASS, SUB_PRIORITY
 from admission.model.queues import PriorityClass
-from admission.readers.narrow import mapping, strings
+from admission.readers.narrow import mapping, strings, text
+from admission.stamping.difference import difference
+from admission.stamping.lines import Line
 from admission.stamping.strategic_merge import CannotMerge, merged_pod
+
+COLOCATION = "lockgate.dev/colocation"
 
 Pod = dict[str, Any]
 FindClass = Callable[[str], PriorityClass | None]  # a core PriorityClass by name
@@ -37,16 +44,59 @@ class Match(NamedTuple):
         return self.matched and self.drawn
 
 
+class Around(NamedTuple):
+    """What surrounds a pod. `namespace`: its labels; None: there is none. `number`: from 0 to 99, alike for all pods
+    of one workload; profiles for so many of a hundred, or fewer, are not for them."""
+
+    namespace: Mapping[str, str] | None
+    number: int
+    class_named: FindClass
+    strict: bool = False
+
+
+class Colocated(NamedTuple):
+    """`translate`: cpu and memory are still to become those of the class."""
+
+    matches: tuple[Match, ...] = ()
+    translate: bool = False
+
+
+def is_settled(pod: Mapping[str, Any]) -> bool:
+    """Whether it was made from a template that was stamped. Only to be asked of what something controls: anybody can
+    write such an annotation."""
+    return COLOCATION in mapping(mapping(pod.get("metadata")).get("annotations"))
+
+
+def colocate(
+    pod: Pod,
+    profiles: Collection[ColocationProfile],
+    around: Around,
+    *,
+    template: bool,
+    lines: list[Line] | None = None,
+) -> Colocated:
+    """In place: all profiles that are meant. `lines` gathers what each did. Raises CannotStamp."""
+    _undo(pod)
+    matches = matching(profiles, pod, around.namespace, around.number)
+    if not any(one.matched for one in matches):
+        return Colocated(matches)
+    was = {field: dict(mapping(mapping(pod.get("metadata")).get(field))) for field in _NOTED}
+    for one in matches:
+        if one.applies:
+            before = deepcopy(pod) if lines is not None else {}
+            stamp(pod, one.profile, around.class_named, template=template)
+            if lines is not None:
+                lines += _lines(one.profile, before, pod)
+    _note(pod, matches, was)
+    return Colocated(matches, translates(matches, around.strict))
+
+
 def matching(
-    profiles: Iterable[ColocationProfile],
-    pod: Mapping[str, Any],
-    namespace: Mapping[str, str] | None,
-    identity: str,
+    profiles: Iterable[ColocationProfile], pod: Mapping[str, Any], namespace: Mapping[str, str] | None, number: int
 ) -> tuple[Match, ...]:
-    """Every profile, by name. `namespace`: its labels, None where there is none. `identity`: what all pods have in
-    common that a roll-out must treat alike, as the UID of their owner."""
+    """Every profile, by name. See Around."""
     labels = strings(mapping(pod.get("metadata")).get("labels"))
-    return tuple(_match(one, labels, namespace, identity) for one in sorted(profiles, key=lambda each: each.name))
+    return tuple(_match(one, labels, namespace, number) for one in sorted(profiles, key=lambda each: each.name))
 
 
 def translates(matches: Sequence[Match], strict: bool) -> bool:
@@ -90,7 +140,7 @@ def set_priority_class(spec: Pod, wanted: PriorityClass, *, template: bool) -> N
 
 
 def _match(
-    profile: ColocationProfile, labels: Mapping[str, str], namespace: Mapping[str, str] | None, identity: str
+    profile: ColocationProfile, labels: Mapping[str, str], namespace: Mapping[str, str] | None, number: int
 ) -> Match:
     if profile.problem:
         return Match(profile, False, why_not=profile.problem)
@@ -100,15 +150,63 @@ def _match(
         return Match(profile, False, why_not="spec.namespaceSelector does not match the labels of the namespace")
     if not profile.pods.matches(labels):
         return Match(profile, False, why_not="spec.selector does not match the labels of the pod")
-    if drawn(profile.name, identity) < profile.percent:
+    if number < profile.percent:
         return Match(profile, True, True)
     return Match(profile, True, why_not=f"spec.probability: not among the {profile.percent} % that are drawn")
 
 
-def drawn(name: str, identity: str) -> int:
-    """From 0 to 99, evenly, and the same for ever: a draw by chance would part the replicas of one workload."""
-    digest = hashlib.blake2b(f"{name}/{identity}".encode(errors="replace"), digest_size=8).digest()
-    return int.from_bytes(digest) % 100
+_NOTED = ("labels", "annotations")
+
+
+def _note(pod: Pod, matches: Sequence[Match], was: Mapping[str, Mapping[str, Any]]) -> None:
+    said: dict[str, Any] = {"profiles": [one.profile.name for one in matches if one.applies]}
+    metadata = _within(pod, "metadata")
+    for field in _NOTED:
+        now = mapping(metadata.get(field))
+        changed = {
+            name: was[field].get(name) for name in {**now, **was[field]} if now.get(name) != was[field].get(name)
+        }
+        if changed:
+            said[field] = changed
+    _set(metadata, "annotations", {COLOCATION: json.dumps(said, separators=(",", ":"), sort_keys=True)})
+
+
+def _undo(pod: Pod) -> None:
+    """Labels and annotations as they were before any profile. Everything else is set, never added to."""
+    if not is_settled(pod):
+        return
+    metadata = pod["metadata"]
+    try:
+        said = json.loads(text(metadata["annotations"].pop(COLOCATION)) or "{}")
+    except (ValueError, RecursionError):
+        said = {}
+    for field in _NOTED:
+        for name, before in mapping(mapping(said).get(field)).items():
+            if isinstance(before, str):
+                _within(metadata, field)[name] = before
+            elif before is None and isinstance(metadata.get(field), dict):
+                metadata[field].pop(name, None)
+
+
+def _lines(profile: ColocationProfile, before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Line]:
+    found = []
+    for operation in difference(before, after):
+        path = [part.replace("~1", "/").replace("~0", "~") for part in operation["path"].split("/")[1:]]
+        found.append(Line(f"ClusterColocationProfile {profile.name}", *_change(path, before, operation)))
+    return found
+
+
+def _change(path: list[str], before: Any, operation: Mapping[str, Any]) -> tuple[str, str | None, str | None]:
+    """The field as people write it, and both values as text."""
+    field, here = "", before
+    for part in path:
+        here = here[int(part)] if isinstance(here, list) else mapping(here).get(part)
+        field += f"[{part}]" if "/" in part or part.isdigit() else f".{part}" if field else part
+    return field, _shown(here), _shown(operation.get("value"))
+
+
+def _shown(value: Any) -> str | None:
+    return value if isinstance(value, str | None) else json.dumps(value, ensure_ascii=False)
 
 
 def _mapped(stated: object, keys: Mapping[str, str]) -> dict[str, str]:
