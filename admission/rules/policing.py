@@ -155,11 +155,11 @@ class Policing:
         over = [each for account, limit in entries for each in self._over(account, limit, asked)]
         return Refusal(LIMITED, "; ".join(over), alike=True) if over else None
 
-    def surplus(self, line: Line) -> bool:
-        """Too many of its user wait before it: nothing that is freed helps it."""
+    def surplus(self, line: Line) -> str:
+        """Why nothing that is freed helps it: too many of its user wait before it; "" otherwise."""
         self._refresh()
         entries = self._accounts_of(line.queue, _local_queue(line.workload), identity_of(line.workload))
-        return any(True for account, limit in entries for _ in self._waits_over(line.key, account, limit))
+        return "; ".join(each for account, limit in entries for each in self._waits_over(line.key, account, limit))
 
     def assume(self, line: Line, usage: Mapping[FlavorResource, int]) -> None:
         """Within a cycle it holds this, until `forget`."""

@@ -1,8 +1,9 @@
 """What a change of QueuePolicies, or of what they count, wakes in the scheduler."""
 
+from admission.model.decisions import Hold
 from admission.model.queue_policy import QueuePolicy
 from admission.rules.estate import Estate
-from admission.rules.policing import Policing
+from admission.rules.policing import LIMITED, Policing
 from admission.rules.queue import Waiting
 from admission.rules.waking import Waking
 
@@ -37,6 +38,11 @@ class PolicyChanges:
     def kind(self, waiting: Waiting) -> tuple[object, ...]:
         """What tells it from others of its queue who ask for the same."""
         return self.policing.kind(waiting.workload)
+
+    def surplus(self, waiting: Waiting) -> Hold | None:
+        """The answer for one who is not queued, since too many of its user are before it."""
+        why = self.policing.surplus(waiting) if self.policing.active else ""
+        return Hold(waiting.key, LIMITED, why, parked=True) if why else None
 
     def wake(self, now: float) -> None:
         """Those who have come within a limit, and those for whom somebody is spared no more."""

@@ -247,8 +247,8 @@ class Queue:
         self._failed[waiting.kin] = None
         waiting.forget()
 
-    def wake(self, may: Callable[[str], bool], stays: Callable[[Waiting], bool] | None = None) -> None:
-        """Every group, and everybody parked whose namespace `may`, is ready again, but those of whom it `stays` true
+    def wake(self, may: Callable[[str], bool], stays: Callable[[Waiting], object] | None = None) -> None:
+        """Every group, and everybody parked whose namespace `may`, is ready again, but those for whom `stays` knows
         why they are not."""
         for kin in self._failed:
             group = self._groups[kin]

@@ -379,7 +379,9 @@ class Scheduler:
     def last(self, key: WorkloadKey) -> Hold | None:
         """The last answer for a waiting workload; None before the first."""
         waiting = self._estate.waiting.get(key)
-        return None if waiting is None else self._line(waiting.queue).last_answer(waiting)
+        if waiting is None:
+            return None
+        return self.policies.surplus(waiting) or self._line(waiting.queue).last_answer(waiting)
 
     def usage(self, queue: str) -> dict[FlavorResource, int]:
         """What the holders of `queue` hold together; nothing zero."""
