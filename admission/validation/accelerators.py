@@ -39,6 +39,27 @@ class _Found(NamedTuple):
     asked: Asked
 
 
+def is_plain(template: Mapping[str, Any], catalogue: Catalogue) -> bool:
+    """Nothing can be wrong: no container asks for more than whole devices of one known sort, and none for a share. So
+    nearly all pods are, and a review has little time."""
+    if _annotations(template):
+        return False
+    for _, container in _containers(template):
+        sort = ""
+        resources = mapping(container.get("resources"))
+        for field in ("limits", "requests"):
+            for name, value in mapping(resources.get(field)).items():
+                if not isinstance(name, str) or "/" not in name:
+                    continue
+                one = catalogue.find(name)
+                if one is None or not one.counts_devices or one.needs or not str(value).isdecimal():
+                    return False
+                if sort not in ("", name):
+                    return False
+                sort = name
+    return True
+
+
 def faults(template: Mapping[str, Any], catalogue: Catalogue) -> list[FieldError]:
     """Of a pod, or of the template of one: contradictions, with paths that start at it. Never raises."""
     annotations = _annotations(template)

@@ -13,7 +13,7 @@ from admission.jobs.descriptor import Descriptor
 from admission.jobs.templated import shown
 from admission.model.accelerators import Catalogue
 from admission.readers.narrow import mapping, text
-from admission.validation.accelerators import faults, misspelt
+from admission.validation.accelerators import faults, is_plain, misspelt
 from admission.validation.pod_templates import Grouped
 from admission.validation.unchanged import unchanged
 
@@ -70,7 +70,7 @@ def check_job_accelerators(
     """
     if before is not None and (unchanged(document, before, "spec") or _deleted(document)):
         return Said()
-    templates = list(_templates(kind, descriptor, document))
+    templates = [each for each in _templates(kind, descriptor, document) if not is_plain(each[1], catalogue)]
     errors = [error for path, one in templates for error in _placed(path, faults(one, catalogue))]
     if before is None:
         return Said(tuple(errors), tuple(said for _, one in templates for said in misspelt(one, catalogue)))
