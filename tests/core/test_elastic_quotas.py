@@ -79,7 +79,9 @@ class Cluster:
         return str(self.of(name)["status"]["used"]["cpu"])
 
     def published(self, name: str) -> Object:
-        return {key.removeprefix(PREFIX): said for key, said in self.of(name)["metadata"]["annotations"].items()}
+        notes = self.of(name)["metadata"]["annotations"]
+        figures = ("runtime", "request", "child-request")
+        return {figure: notes[f"{PREFIX}{figure}"] for figure in figures}
 
 
 def _queue(workload: Object) -> str:
