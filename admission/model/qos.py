@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from admission.model.amounts import BadQuantity, exact
+from admission.model.queues import PriorityClass
 
 QOS_CLASS = "koordinator.sh/qosClass"  # label
 SUB_PRIORITY = "koordinator.sh/priority"  # label: order inside of a band
@@ -76,10 +77,21 @@ class Koordinator:
     def matrix(self) -> Matrix:
         return MATRICES[self.preset]
 
+    def value_of(self, class_named: "FindClass") -> "ValueOfClass":
+        """The value of a PriorityClass by name. One that does not exist yet is taken for what its name says."""
+
+        def value(name: str) -> int | None:
+            found = class_named(name)
+            named = (each.default for each in self.bands if each.priority_class == name)
+            return next(named, None) if found is None else found.value
+
+        return value
+
 
 # The value of a PriorityClass by its name, "" for the cluster's default; None: there is no such class. A template has
 # only the name: its pods get the value when they are made.
 ValueOfClass = Callable[[str], int | None]
+FindClass = Callable[[str], PriorityClass | None]
 
 
 def raw_qos(pod: Pod) -> str:

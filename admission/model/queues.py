@@ -1,6 +1,6 @@
 """What a platform engineer writes: flavors, cluster queues, cohorts, local queues, priority classes, namespaces."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import NamedTuple
@@ -169,6 +169,12 @@ class PriorityClass:
     resource_version: int = 0
     global_default: bool = False
     preemption_policy: str = "PreemptLowerPriority"  # of a core PriorityClass
+
+
+def global_default(classes: Iterable[PriorityClass]) -> PriorityClass | None:
+    """The class of pods that name none; of several Kubernetes takes the lowest."""
+    defaults = (one for one in classes if one.global_default)
+    return min(defaults, key=lambda one: (one.value, one.name), default=None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,12 @@ before: whoever is stamped again is stamped as it arrived first, and pods of a s
 """
 
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from copy import deepcopy
 from typing import Any, NamedTuple
 
 from admission.model.colocation_profile import ColocationProfile
-from admission.model.qos import QOS_CLASS, SUB_PRIORITY
+from admission.model.qos import QOS_CLASS, SUB_PRIORITY, FindClass
 from admission.model.queues import PriorityClass
 from admission.readers.narrow import mapping, strings, text
 from admission.stamping.difference import difference
@@ -24,7 +24,6 @@ from admission.stamping.strategic_merge import CannotMerge, merged_pod
 COLOCATION = "lockgate.dev/colocation"
 
 Pod = dict[str, Any]
-FindClass = Callable[[str], PriorityClass | None]  # a core PriorityClass by name
 
 
 class CannotStamp(Exception):
