@@ -15,6 +15,7 @@ from admission.model.names import EVICTED, REQUEUED, WorkloadKey
 from admission.model.queues import ClusterQueue, FlavorResource, Quota
 from admission.model.workload import Admission, Workload
 from admission.reconcile.queues import inactivity
+from admission.rules.policing import BEYOND_LIMITS, REFUSED
 from admission.state import State
 from admission.tree.shares import dominant
 
@@ -172,16 +173,25 @@ class Explainer:
         reason, why, never = self._judgement(workload, judged, last, lacks)
         line = self._line(queue.name)
         position = self.position(key, queue.name)
-        if queue.strict_fifo and position and not never:
-            head = Explainer._queued(self, self._workload(line[0]))
+        first = self._blocks(line[: position or 0]) if queue.strict_fifo and reason not in BEYOND_LIMITS else None
+        if first is not None and not never:
+            head = Explainer._queued(self, self._workload(first))
             reason = "WaitingForQuota"
-            why = words.strict(queue.name, self._called(line[0]), head.why, isinstance(judged, Admit))
+            why = words.strict(queue.name, self._called(first), head.why, isinstance(judged, Admit))
             never = head.never
         return Explanation(
             key, self._state_of(workload), queue.name, workload.queue_name, reason, why, position,
             tuple(line[: min(position or 0, _SHOWN_AHEAD)]), lacks, leaving, never=never, share=self._share(queue),
             fairness=self._fairness(workload, queue),
         )  # fmt: skip
+
+    def _blocks(self, ahead: list[WorkloadKey]) -> WorkloadKey | None:
+        """The first that a strict queue stops at: who is beyond a limit is not queued."""
+        for key in ahead:
+            last = self._scheduler.last(key)
+            if last is None or last.reason not in BEYOND_LIMITS:
+                return key
+        return None
 
     # --- where fairness decides
 
@@ -228,7 +238,7 @@ class Explainer:
                 names = [self._called(key) for key in self._scheduler.unready]
                 return "WaitingForPodsReady", words.unready(names), False
             case Hold(reason=reason, message=message):
-                return reason, f"{message}.", reason in ("Misconfigured", "Suspended")
+                return reason, f"{message}.", reason in ("Misconfigured", "Suspended", REFUSED)
 
     def _lacks(self, queue: ClusterQueue, shortages: tuple[Shortage, ...]) -> tuple[Lack, ...]:
         return tuple(self._lack(queue, shortage) for shortage in shortages)

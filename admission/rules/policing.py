@@ -19,7 +19,7 @@ from admission.rules.holders import Holder
 from admission.rules.order import Rank
 from admission.tree import Node, Tree
 
-LIMITED, REFUSED = "LimitReached", "NotAllowed"  # reasons of a Hold
+BEYOND_LIMITS = LIMITED, REFUSED = "LimitReached", "NotAllowed"  # reasons of a Hold
 
 
 class Line(Protocol):
