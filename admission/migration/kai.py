@@ -41,7 +41,8 @@ def read_kai(documents: Sequence[Any], findings: Findings) -> Tree:
         queue.policy = _policy(spec)
         queue.labels = kept_labels(one)
         spec.drop("displayName", "a queue is shown by the name of its object")
-        priorities[queue.name] = (queue.parent, spec.integer("priority", USUAL_PRIORITY))
+        queue.priority = spec.integer("priority", USUAL_PRIORITY)
+        priorities[queue.name] = (queue.parent, queue.priority)
         tell_annotations(one)
         one.top.tell_rest()
         queues.append(queue)
@@ -65,8 +66,8 @@ def _quotas(spec: Fields) -> dict[str, Quota]:
             why = f"no more than the limit, {most} units, can be used: that is what the queue owns"
             spec.findings.note(spec.about, f"spec.resources.{theirs}.quota", one.take("quota"), why)
             owned = most
-        borrows = owned is None or (one.number("overQuotaWeight") or 0) > 0
-        found[ours] = Quota(owned, most, borrows=borrows)
+        weight = max(Fraction(one.number("overQuotaWeight") or 0), Fraction(0))
+        found[ours] = Quota(owned, most, borrows=owned is None or weight > 0, weight=weight)
     return found
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 from admission.migration.fields import Findings
@@ -16,6 +17,7 @@ class Quota:
     kept: int = 0  # of what is owned, never lent
     lends: bool = True
     borrows: bool = True
+    weight: Fraction = Fraction(1)  # of what is over all quotas, where a system weighs each resource
 
 
 @dataclass(slots=True)
@@ -35,6 +37,7 @@ class ForeignQueue:
     inner: bool = False  # has children, or is meant to
     apart: bool = False  # the root of a tree of its own
     weight: str = ""
+    priority: int = 0
     strict: bool = False
     held: bool = False
     flavor: str = ""

@@ -40,6 +40,14 @@ def _other(key: str, value: Any) -> Any:
             return value + 1
         case "status":
             return "False" if value == "True" else "True"
+        case "started":
+            return not value
+        case "minMember":
+            return value + 1
+        case "allocated":
+            return dict.fromkeys(value, "12345")
+        case "fairShare":
+            return {**value, "queues": dict.fromkeys(value["queues"], "12345")}
         case "admittedBy" | "reason" | "messageContains" | "errorContains":
             return "somethingElse"
     return None

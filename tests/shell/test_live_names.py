@@ -140,6 +140,7 @@ def test_what_cannot_be_played_on_a_real_cluster_is_named() -> None:
     assert said["044"][0] == "op forbid-reads: add --own-product"
     selector = "config: managedJobsNamespaceSelector: the running product has another (--config says which)"
     assert said["049"] == [selector]
+    assert said["073"] == ["kai-queue: only played in memory"]
 
 
 def test_cases_with_the_config_of_the_running_product_are_played() -> None:

@@ -12,6 +12,7 @@ from admission.world.objects import Frozen, Object, copied, ref_of
 from admission.world.operators import NotPossible
 from admission.world.scenario.event_forms import (
     AdmissionReview,
+    Cluster,
     ConflictInjector,
     Create,
     Delete,
@@ -23,6 +24,7 @@ from admission.world.scenario.event_forms import (
     KillLeader,
     MergePatch,
     Plain,
+    SetRequest,
     StartReplicas,
     Tick,
 )
@@ -64,7 +66,7 @@ class Events:
 
     def start(self) -> None:
         """What exists from the start, in the order of the file."""
-        for manifest in from_the_start(self._form):
+        for manifest in self._recorder.foreign.prepared(from_the_start(self._form)):
             self._create(-1, manifest, None, ADMINISTRATOR, False)
 
     def window(self, following: Sequence[Event]) -> None:
@@ -106,6 +108,11 @@ class Events:
                 self._inject(event)
             case ForbidReads(kinds=kinds):
                 self._world.api.forbid(kinds)
+            case Cluster(resources=resources) if self._recorder.foreign.names:
+                self._recorder.foreign.resize(resources)
+                self._convert_again()
+            case SetRequest(requests=requests) if requests.keys() <= self._recorder.foreign.names:
+                self._recorder.foreign.demand.update(requests)
             case StartReplicas(replicas=replicas):
                 self._world.start_replicas(replicas)
             case KillLeader(afterWrites=after_writes):
@@ -175,6 +182,14 @@ class Events:
     def _asserted(self, id: str | None) -> bool:
         """Its expectation speaks for itself."""
         return id is not None and any(isinstance(a, RequestIs) and a.request == id for a in self._form.expect)
+
+    def _convert_again(self) -> None:
+        """Other systems' queues divide what the cluster has."""
+        for wanted in self._recorder.foreign.converted():
+            ref = ref_of(wanted)
+            if "spec" in wanted:
+                answer = self._world.api.patch(ref, {"spec": wanted["spec"]})
+                self._answered(self.current, f"patch {ref}", None, wanted, answer)
 
     # disturbance
 

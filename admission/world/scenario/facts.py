@@ -1,6 +1,6 @@
 """What a run leaves behind for judging: raw objects, and what was seen on the way. A live runner fills the same."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -57,6 +57,10 @@ class Facts(Protocol):
 
     def last_flip(self) -> float | None:
         """When a condition of any Workload last changed its status."""
+        ...
+
+    def kai_shares(self, resource: str) -> Mapping[str, int]:
+        """What KAI would let its queues use, by queue, in units of the resource."""
         ...
 
     def event_sent(self, reason: str, about: str) -> bool: ...

@@ -15,12 +15,14 @@ from admission.world.scenario.expectation_forms import (
     EventSent,
     Expectation,
     FieldIs,
+    Foreign,
     IsGone,
     IsQuiet,
     RequestIs,
     WorkloadIs,
 )
 from admission.world.scenario.facts import Facts
+from admission.world.scenario.foreign_judge import judge_foreign
 from admission.world.scenario.paths import MISSING, absent, at, contains, equal_at, same_quantity
 from admission.world.scenario.requests import judge_request
 from admission.world.scenario.source import Path
@@ -67,8 +69,8 @@ def judge(expectation: Expectation, facts: Facts) -> list[Mismatch]:
             if facts.event_sent(expectation.event, expectation.about):
                 return []
             return [Mismatch(("event",), expectation.event, MISSING, f"no such Event about {expectation.about}")]
-        case _:
-            raise TypeError(f"{type(expectation).__name__} cannot be judged here: its need is not supported")
+        case Foreign():
+            return [Mismatch(*found) for found in judge_foreign(expectation, facts)]
 
 
 def _objects(expectation: Any, facts: Facts) -> tuple[str, Sequence[Frozen]]:

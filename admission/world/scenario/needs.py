@@ -23,7 +23,10 @@ _OP_NEEDS = {
 BY_CHOICE = frozenset({"live-only", "offline-only"})  # no manifest shows these
 
 # What is run here of the things that `needs` can name.
-_SUPPORTED = frozenset({"offline-only", "conversion", "faults", "limitrange", "replicas", "runtimeclass"})
+_SUPPORTED = frozenset(
+    {"offline-only", "colocationprofile", "conversion", "faults", "kai-queue", "limitrange", "qos", "replicas",
+     "runtimeclass", "volcano-job", "volcano-queue"}
+)  # fmt: skip
 
 
 def needs_of(form: ScenarioFile) -> set[str]:

@@ -1,11 +1,12 @@
 """What a run in memory leaves behind for judging (`facts.Facts`), and the names of the file as the world knows them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from admission.model.kinds import Ref
 from admission.world.objects import Frozen, kind_key, ref_of
 from admission.world.scenario.facts import Asked, WriteSeen
+from admission.world.scenario.foreign import ForeignQueues
 from admission.world.scenario.naming import Manifest, by_name
 from admission.world.stage import Stage
 from admission.world.store import Change
@@ -16,6 +17,7 @@ class Recorder:
         self._world = world
         self._start = start
         self._manifests = by_name(manifests)
+        self.foreign = ForeignQueues(manifests)
         self._asked: dict[str, list[Asked]] = {}
         self._flip: float | None = None
         self._owned: dict[Ref, dict[str, None]] = {}
@@ -87,6 +89,9 @@ class Recorder:
 
     def last_flip(self) -> float | None:
         return self._flip
+
+    def kai_shares(self, resource: str) -> Mapping[str, int]:
+        return self.foreign.shares(resource)
 
     def event_sent(self, reason: str, about: str) -> bool:
         target = self.ref(about)

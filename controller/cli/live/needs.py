@@ -23,6 +23,7 @@ _DISTURBING = (
     "forbid-reads",
     "rotate-serving-cert",
 )
+_OTHER_SYSTEMS = ("kai-queue", "volcano-queue", "volcano-job")
 _REMEDY = "add --own-product"
 
 
@@ -86,6 +87,7 @@ def _disturbance(form: ScenarioFile) -> Iterator[str]:
 
 
 def _lacking(form: ScenarioFile) -> Iterator[str]:
+    yield from (f"{need}: only played in memory" for need in form.needs if need in _OTHER_SYSTEMS)
     if "offline-only" in form.needs:
         yield "offline-only"
     if any(event.op == "admission-review" for event in form.events):
