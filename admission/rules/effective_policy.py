@@ -3,7 +3,7 @@
 Used by the scheduler and by the webhooks, which know the queues from different sources.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 
 from admission.model.queue_policy import Identity, Limit, Manners, QueuePolicy, Target
@@ -29,11 +29,13 @@ NO_POLICY = Effective()
 class Policies:
     """All that there are. Of several for one target the first by name counts."""
 
-    def __init__(self) -> None:
+    def __init__(self, policies: Iterable[QueuePolicy] = ()) -> None:
         self._by_name: dict[str, QueuePolicy] = {}
         self._for: dict[Target, str] = {}
         self.label_keys: tuple[str, ...] = ()  # labels that some policy tells work apart by
         self.groups: dict[str, None] = {}  # that some policy speaks of
+        for policy in policies:
+            self.put(policy)
 
     def __bool__(self) -> bool:
         return bool(self._for)
@@ -101,6 +103,18 @@ class Policies:
 
 def _words(policy: QueuePolicy) -> tuple[object, ...]:
     return policy.target, policy.manners, policy.problem
+
+
+def path_of(namespace: str, local_queue: str, queue: str, above: Callable[[str, str], str]) -> Iterator[Target]:
+    """A LocalQueue and what is above it. `above`: the cohort of a ClusterQueue or Cohort of this name; "" for none."""
+    yield Target("LocalQueue", local_queue, namespace)
+    kind, name = "ClusterQueue", queue
+    seen: dict[str, None] = {}
+    while name and name not in seen:
+        yield Target(kind, name)
+        if kind == "Cohort":
+            seen[name] = None
+        kind, name = "Cohort", above(kind, name)
 
 
 def whom(row: Limit, who: Identity) -> tuple[tuple[str, str], ...]:

@@ -330,10 +330,14 @@ class Policing:
                 yield f"{_name(account)} uses {has_of} {by}, and this asks for {text(resource, more)}"
 
 
-def never(policy: str, limit: Limit, name: str, priority: int, pods: int) -> Iterator[str]:
-    """Why work of this user or group with such a priority and so many pods is never admitted."""
+def too_important(policy: str, limit: Limit, name: str, priority: int) -> Iterator[str]:
+    """Why work of this user or group with such a priority is never admitted."""
     if limit.max_priority is not None and priority > limit.max_priority:
         yield f"priority {priority} is above {limit.max_priority}, the highest that QueuePolicy {policy} allows {name}"
+
+
+def too_large(policy: str, limit: Limit, name: str, pods: int) -> Iterator[str]:
+    """Why work of this user or group with so many pods is never admitted."""
     if limit.pods_per_workload is not None and pods > limit.pods_per_workload:
         yield f"{pods} pods are more than {limit.pods_per_workload}, the most that QueuePolicy {policy} allows {name}"
 
@@ -341,7 +345,8 @@ def never(policy: str, limit: Limit, name: str, priority: int, pods: int) -> Ite
 def _never(account: Account, limit: Limit, workload: Workload) -> Iterator[str]:
     if account.row >= 0:
         pods = sum(one.count for one in workload.pod_sets)
-        yield from never(account.policy, limit, _name(account), workload.priority, pods)
+        yield from too_important(account.policy, limit, _name(account), workload.priority)
+        yield from too_large(account.policy, limit, _name(account), pods)
 
 
 def _name(account: Account) -> str:
