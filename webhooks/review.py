@@ -28,12 +28,15 @@ class Question(NamedTuple):
 
 class _UserInfo(msgspec.Struct):
     username: str = ""
+    groups: tuple[str, ...] | None = None
 
 
 class _Request(msgspec.Struct, rename="camel"):
     uid: str
     operation: str
     namespace: str = ""
+    name: str = ""
+    dry_run: bool | None = None
     sub_resource: str = ""
     user_info: _UserInfo = msgspec.field(default_factory=_UserInfo)
     object: msgspec.Raw = msgspec.Raw(b"null")
@@ -96,6 +99,10 @@ def read(body: bytes) -> Question:
         old_object=_present(asked.old_object),
         subresource=asked.sub_resource,
         username=asked.user_info.username,
+        groups=asked.user_info.groups or (),
+        uid=asked.uid,
+        name=asked.name,
+        dry_run=asked.dry_run is True,
     )
     return Question(asked.uid, request)
 

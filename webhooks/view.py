@@ -1,5 +1,5 @@
-"""What the webhooks know of the cluster: local queues, namespaces and described kinds of jobs by watching, owners of
-jobs by asking once.
+"""What the webhooks know of the cluster: local queues, namespaces, described kinds of jobs and whatever stamps jobs by
+watching, owners of jobs by asking once.
 
 A review never waits for the watches; it may see what was true a moment ago, as any client may. Owners are fetched on
 a miss and remembered briefly.
@@ -11,12 +11,17 @@ from typing import Any
 
 from admission.jobs.described import described
 from admission.jobs.registry import JobKinds
+from admission.model.colocation_profile import ColocationProfile
 from admission.model.configuration import Configuration
+from admission.model.job_profile import JobProfile, in_order
 from admission.model.kinds import Ref
-from admission.model.queues import LocalQueue, Namespace
+from admission.model.queues import LocalQueue, Namespace, PriorityClass, global_default
+from admission.readers.colocation_profile import read_colocation_profile
 from admission.readers.job_kind import read_job_kind
+from admission.readers.job_profile import read_job_profile
 from admission.readers.local_queue import read_local_queue
 from admission.readers.namespace import read_namespace
+from admission.readers.priority_class import read_priority_class
 from admission.resources.catalogue import CATALOGUE
 from controller.kit.clock import SYSTEM, Clock
 from controller.kube.client import Client
@@ -54,6 +59,11 @@ class ClusterView:
         self._clock = clock
         self._queues: Store[LocalQueue] = Store()
         self._namespaces: Store[Namespace] = Store()
+        self._profiles: Store[JobProfile] = Store()
+        self._colocation: Store[ColocationProfile] = Store()
+        self._classes: Store[PriorityClass] = Store()
+        self.job_profiles: tuple[JobProfile, ...] = ()
+        self.colocation_profiles: tuple[ColocationProfile, ...] = ()
         self._owners: dict[Ref, tuple[float, Mapping[str, Any] | None]] = {}
 
     def watches(self) -> dict[str, Coroutine[Any, Any, None]]:
@@ -62,6 +72,11 @@ class ClusterView:
             "watch local queues": self._watch("LocalQueue", self._queues, read_local_queue),
             "watch namespaces": self._watch("Namespace", self._namespaces, read_namespace),
             "watch job kinds": self._watch_job_kinds(),
+            "watch job profiles": self._watch("JobProfile", self._profiles, read_job_profile, optional=True),
+            "watch colocation profiles": self._watch(
+                "ClusterColocationProfile", self._colocation, read_colocation_profile, optional=True
+            ),
+            "watch priority classes": self._watch("PriorityClass", self._classes, read_priority_class, optional=True),
         }
 
     def local_queue(self, namespace: str, name: str) -> LocalQueue | None:
@@ -79,6 +94,11 @@ class ClusterView:
     def has_priority_class(self, name: str) -> bool:
         """Raises OwnerUnknown when it has to be fetched."""
         return self._known(Ref("WorkloadPriorityClass", "", name)) is not None
+
+    def pod_priority_class(self, name: str) -> PriorityClass | None:
+        if name:
+            return self._classes.get(Ref("PriorityClass", "", name))
+        return global_default(self._classes.values())
 
     def _known(self, ref: Ref) -> Mapping[str, Any] | None:
         known = self._owners.get(ref)
@@ -98,8 +118,9 @@ class ClusterView:
             del self._owners[next(iter(self._owners))]  # the oldest
         self._owners[missing.ref] = (self._clock.steady(), found)
 
-    async def _watch(self, kind: str, store: Store[Any], read: Any) -> None:
-        async for delta in Reflector(self._client, kind, clock=self._clock).deltas():
+    async def _watch(self, kind: str, store: Store[Any], read: Any, optional: bool = False) -> None:
+        """`optional`: a cluster that does not serve the kind, or does not let us see it, has no such objects."""
+        async for delta in Reflector(self._client, kind, optional=optional, clock=self._clock).deltas():
             match delta:
                 case Changed(ref, manifest, version):
                     store.put(ref, read(manifest), version)
@@ -108,6 +129,10 @@ class ClusterView:
                 case Synced() | Missing():
                     store.synced = True
                     self._note_synced()
+            if store is self._profiles:
+                self.job_profiles = in_order({one.name: one for one in self._profiles.values()})
+            elif store is self._colocation:
+                self.colocation_profiles = tuple(sorted(self._colocation.values(), key=lambda one: one.name))
 
     async def _watch_job_kinds(self) -> None:
         async for delta in Reflector(self._client, "JobKind", optional=True, clock=self._clock).deltas():
@@ -127,5 +152,6 @@ class ClusterView:
                 self.described.set()
 
     def _note_synced(self) -> None:
-        if self._queues.synced and self._namespaces.synced and self._kinds_listed:
+        watched = (self._queues, self._namespaces, self._profiles, self._colocation, self._classes)
+        if self._kinds_listed and all(store.synced for store in watched):
             self.synced.set()

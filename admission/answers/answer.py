@@ -2,9 +2,11 @@
 
 from admission.answers.hooks import Hook, hook_at
 from admission.answers.request import Answer, Request, View
+from admission.answers.stamping import stamped_by_rules
 from admission.api.documents import Document, Unreadable
 from admission.api.field_errors import FieldError
 from admission.stamping.ancestors import NestedTooDeeply
+from admission.stamping.colocation import CannotStamp
 from admission.stamping.finalizer import stamp_finalizer
 from admission.stamping.incoming import incoming
 from admission.stamping.job import DEFAULT_LOCAL_QUEUE, Surroundings, keep_held, stamp_job
@@ -34,7 +36,7 @@ def answer(path: str, request: Request, view: View) -> Answer:
         return _answered(hook, request.object, request, view)
     except Unreadable as unreadable:
         return Answer(False, str(unreadable.error), code=400)
-    except NestedTooDeeply as error:
+    except (NestedTooDeeply, CannotStamp) as error:
         return Answer(False, str(error), code=403)
 
 
@@ -52,9 +54,12 @@ def _stamped(kind: str, document: Document, request: Request, view: View) -> Ans
     job = incoming(kind, descriptor, document)
     if request.old_object is not None:
         stamp = keep_held(job, incoming(kind, descriptor, request.old_object), around)
-    else:
-        stamp = stamp_job(job, around)
-    return Answer(patch=stamp.patch, warnings=stamp.warnings)
+        return Answer(patch=stamp.patch, warnings=stamp.warnings)
+    given = stamped_by_rules(kind, descriptor, document, job.metadata, request, view)
+    if given.refusals:
+        return _refused_if(list(given.refusals), given.warnings)
+    stamp = stamp_job(incoming(kind, descriptor, given.document) if given.patch else job, around)
+    return Answer(patch=(*given.patch, *stamp.patch), warnings=(*given.warnings, *stamp.warnings))
 
 
 def _judged(kind: str, document: Document, request: Request, view: View) -> Answer:

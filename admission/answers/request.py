@@ -3,15 +3,17 @@
 The envelope on the wire (AdmissionReview) is the shell's; the in-memory world has none.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from admission.api.documents import Document
 from admission.jobs.registry import JobKinds
+from admission.model.colocation_profile import ColocationProfile
 from admission.model.accelerators import Catalogue
 from admission.model.configuration import Configuration
-from admission.model.queues import LocalQueue
+from admission.model.job_profile import JobProfile
+from admission.model.queues import LocalQueue, PriorityClass
 
 Operation = Literal["CREATE", "UPDATE", "DELETE", "CONNECT"]
 PatchOperation = dict[str, Any]  # one operation of RFC 6902: {"op", "path", "value"}
@@ -27,6 +29,10 @@ class Request:
     old_object: Document | None = None
     subresource: str = ""
     username: str = ""
+    groups: tuple[str, ...] = ()
+    uid: str = ""  # of the review; every one has another
+    name: str = ""  # of the object; "": the API server will give it one
+    dry_run: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +59,18 @@ class View(Protocol):
 
     @property
     def accelerators(self) -> Catalogue: ...
+
+    @property
+    def job_profiles(self) -> Sequence[JobProfile]:
+        """Those that count, in the order in which they are applied."""
+        ...
+
+    @property
+    def colocation_profiles(self) -> Collection[ColocationProfile]: ...
+
+    def pod_priority_class(self, name: str) -> PriorityClass | None:
+        """A core PriorityClass; the empty name asks for the cluster's global default."""
+        ...
 
     def local_queue(self, namespace: str, name: str) -> LocalQueue | None: ...
 

@@ -40,6 +40,7 @@ RUNTIME = "lockgate.dev/runtime"
 STAMPED = "lockgate.dev/stamped"  # what came from which profile
 ROLLOUT = "lockgate.dev/rollout"  # 0 to 99: a profile for so many of a hundred or fewer does not count
 QUEUE_FROM = "lockgate.dev/queue-from"  # the template from which the job's LocalQueue is made
+WRITTEN_BY_STAMPING = frozenset((STAMPED, ROLLOUT, QUEUE_FROM))
 
 # finalizer
 IN_USE = _P + "resource-in-use"

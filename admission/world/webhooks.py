@@ -1,14 +1,19 @@
 """The product's webhooks as the API server calls them: those that mutate first, then all that validate."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from admission.answers import Operation, Request, answer, hooks_for
 from admission.answers.hooks import Hook
 from admission.jobs.registry import JobKinds
+from admission.model.colocation_profile import ColocationProfile
 from admission.model.configuration import Configuration
+from admission.model.job_profile import JobProfile, in_order
 from admission.model.kinds import Ref, kind_of
-from admission.model.queues import LocalQueue
+from admission.model.queues import LocalQueue, PriorityClass, global_default
+from admission.readers.colocation_profile import read_colocation_profile
+from admission.readers.job_profile import read_job_profile
+from admission.readers.priority_class import read_priority_class
 from admission.resources.catalogue import CATALOGUE
 from admission.world.answers import Calls, HookCall, denied
 from admission.world.objects import Frozen, Object
@@ -18,11 +23,37 @@ from admission.world.patches import patched
 class StoredView:
     """What webhooks may look up, straight from what is stored."""
 
-    def __init__(self, configuration: Configuration, peek: Callable[[Ref], Frozen | None]) -> None:
+    def __init__(
+        self,
+        configuration: Configuration,
+        peek: Callable[[Ref], Frozen | None],
+        scan: Callable[[str], Iterable[Frozen]],
+    ) -> None:
+        self._scan = scan
         self.configuration = configuration
         self.accelerators = CATALOGUE
         self.job_kinds = JobKinds(configuration.frameworks)
         self._peek = peek
+        self._read_profiles: tuple[tuple[Frozen, ...], tuple[JobProfile, ...]] = ((), ())
+
+    @property
+    def job_profiles(self) -> tuple[JobProfile, ...]:
+        stored = tuple(self._scan("JobProfile"))
+        before, profiles = self._read_profiles
+        if len(stored) != len(before) or any(new is not old for new, old in zip(stored, before, strict=True)):
+            profiles = in_order({one.name: one for one in map(read_job_profile, stored)})
+            self._read_profiles = (stored, profiles)
+        return profiles
+
+    @property
+    def colocation_profiles(self) -> list[ColocationProfile]:
+        return [read_colocation_profile(found) for found in self._scan("ClusterColocationProfile")]
+
+    def pod_priority_class(self, name: str) -> PriorityClass | None:
+        if name:
+            found = self._peek(Ref("PriorityClass", "", name))
+            return None if found is None else read_priority_class(found)
+        return global_default(read_priority_class(found) for found in self._scan("PriorityClass"))
 
     def local_queue(self, namespace: str, name: str) -> LocalQueue | None:
         found = self._peek(Ref("LocalQueue", namespace, name))

@@ -73,7 +73,7 @@ class World:
         self._write_listeners: list[Callable[[Write, Request], None]] = []
         self._machine = machine
         self.api = ApiServer(lambda: self.clock.now)
-        self._seen_by_webhooks = StoredView(configuration, self.api.peek)
+        self._seen_by_webhooks = StoredView(configuration, self.api.peek, self.api.scan)
         self.api.use(Webhooks(self._seen_by_webhooks))
         self.garbage = GarbageCollector(self.api)
         self.operators = Operators(self.api, self.clock, pods_stop_after)

@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 
 from admission.answers import Answer, Operation, PatchOperation, Request, answer
 from admission.jobs.registry import JobKinds
+from admission.model.colocation_profile import ColocationProfile
 from admission.model.configuration import Configuration
 from admission.model.gates import Gates
-from admission.model.queues import LocalQueue
+from admission.model.job_profile import JobProfile
+from admission.model.queues import LocalQueue, PriorityClass
 from admission.model.selectors import LabelRule, Selector
 from admission.resources.catalogue import CATALOGUE
 
@@ -36,10 +38,15 @@ class Cluster:
         self.configuration = Configuration(managed_jobs_namespace_selector=MANAGED, **settings)
         self.job_kinds = JobKinds(self.configuration.frameworks)
         self.accelerators = CATALOGUE
+        self.job_profiles: tuple[JobProfile, ...] = ()
+        self.colocation_profiles: tuple[ColocationProfile, ...] = ()
         self.read: list[str] = []
         self._defaults = defaults
         self._classes = classes
         self._owners = owners or {}
+
+    def pod_priority_class(self, name: str) -> PriorityClass | None:
+        return None
 
     def local_queue(self, namespace: str, name: str) -> LocalQueue | None:
         return LocalQueue(namespace, name, "team") if name == "default" and namespace in self._defaults else None

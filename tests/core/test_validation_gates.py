@@ -9,9 +9,11 @@ import pytest
 
 from admission.answers import Answer, Operation, Request, answer
 from admission.jobs.registry import JobKinds
+from admission.model.colocation_profile import ColocationProfile
 from admission.model.configuration import Configuration
 from admission.model.gates import Gates
-from admission.model.queues import LocalQueue
+from admission.model.job_profile import JobProfile
+from admission.model.queues import LocalQueue, PriorityClass
 from admission.resources.catalogue import CATALOGUE
 from tests.refusals.objects import COHORT, HOLDING, QUEUE, WORKLOAD, holding, of, pod_set, workload
 from tests.refusals.row import ABSENT, Object, put
@@ -32,6 +34,11 @@ class Cluster:
         self.configuration = Configuration(gates=Gates(gates))
         self.job_kinds = JobKinds()
         self.accelerators = CATALOGUE
+        self.job_profiles: tuple[JobProfile, ...] = ()
+        self.colocation_profiles: tuple[ColocationProfile, ...] = ()
+
+    def pod_priority_class(self, name: str) -> PriorityClass | None:
+        return None
 
     def local_queue(self, namespace: str, name: str) -> LocalQueue | None:
         return None

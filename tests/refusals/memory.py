@@ -8,8 +8,10 @@ from admission.api.crd import OWN, SERVED
 from admission.api.defaults import prune, with_defaults
 from admission.api.violations import violations
 from admission.jobs.registry import JobKinds
+from admission.model.colocation_profile import ColocationProfile
 from admission.model.configuration import DEFAULTS
-from admission.model.queues import LocalQueue
+from admission.model.job_profile import JobProfile
+from admission.model.queues import LocalQueue, PriorityClass
 from admission.resources.catalogue import CATALOGUE
 from tests.refusals.row import Object, Write
 
@@ -20,6 +22,11 @@ class NobodyElse:
     configuration = DEFAULTS
     job_kinds = JobKinds()
     accelerators = CATALOGUE
+    job_profiles: tuple[JobProfile, ...] = ()
+    colocation_profiles: tuple[ColocationProfile, ...] = ()
+
+    def pod_priority_class(self, name: str) -> PriorityClass | None:
+        return None
 
     def local_queue(self, namespace: str, name: str) -> LocalQueue | None:
         return None

@@ -11,8 +11,10 @@ from typing import Any
 import aiohttp
 
 from admission.jobs.registry import JobKinds
+from admission.model.colocation_profile import ColocationProfile
 from admission.model.configuration import DEFAULTS, Configuration
-from admission.model.queues import LocalQueue
+from admission.model.job_profile import JobProfile
+from admission.model.queues import LocalQueue, PriorityClass
 from admission.resources.catalogue import CATALOGUE
 from controller.kit.certificates import make_authority, make_leaf
 from controller.kit.serving import Serving
@@ -31,6 +33,11 @@ class StandingView:
     configuration: Configuration = DEFAULTS
     job_kinds = JobKinds()
     accelerators = CATALOGUE
+    job_profiles: tuple[JobProfile, ...] = ()
+    colocation_profiles: tuple[ColocationProfile, ...] = ()
+
+    def pod_priority_class(self, name: str) -> PriorityClass | None:
+        return None
 
     def local_queue(self, namespace: str, name: str) -> LocalQueue | None:
         return LocalQueue(namespace, name, "team") if (namespace, name) == ("lab", "default") else None

@@ -1,0 +1,78 @@
+"""What a new job is stamped with before it is queued: asked for the whole object only where some rule may be for it.
+
+Most clusters have no rules at all, and most rules are for other jobs; then a job costs what it cost without them.
+"""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import msgspec
+
+from admission.answers.request import PatchOperation, Request, View
+from admission.api.documents import Document, whole
+from admission.api.field_errors import FieldError
+from admission.jobs.descriptor import Descriptor
+from admission.model.names import WRITTEN_BY_STAMPING
+from admission.stamping.ancestors import managed_owner
+from admission.stamping.difference import difference
+from admission.stamping.foreign_hints import NAMESPACE_LABEL, named
+from admission.stamping.incoming import Metadata
+from admission.stamping.matching import Subject, mismatch
+from admission.stamping.pipeline import Rules, stamp_manifest
+
+
+class ByRules(NamedTuple):
+    """`document`: the job as it is now; `patch` leads to it. With refusals it is not to be created."""
+
+    document: Document
+    patch: tuple[PatchOperation, ...] = ()
+    warnings: tuple[str, ...] = ()
+    refusals: tuple[FieldError, ...] = ()
+
+
+def stamped_by_rules(
+    kind: str, descriptor: Descriptor | None, document: Document, metadata: Metadata, request: Request, view: View
+) -> ByRules:
+    """For a new job, or a Pod (`descriptor` None). A job that is part of another of ours was stamped with it.
+
+    Raises Unreadable, CannotStamp.
+    """
+    labels = view.namespace_labels(request.namespace)
+    subject = Subject(kind, request.namespace, labels, request.username, request.groups)
+    systems = named((labels or {}).get(NAMESPACE_LABEL, ""))
+    if not _concerned(subject, metadata, systems, view):
+        return ByRules(document)
+    if descriptor is not None and managed_owner(metadata.owner_references, view.job_kinds) is not None:
+        return ByRules(document)
+    before, after = whole(document), _own_copy(document)
+    rules = Rules(
+        profiles=view.job_profiles,
+        colocation=view.colocation_profiles,
+        systems=systems,
+        class_named=view.pod_priority_class,
+        job_kinds=view.job_kinds,
+        owner=lambda api_version, kind, name: view.owner(request.namespace, api_version, kind, name),
+        koordinator=view.configuration.koordinator,
+        uid=request.uid,
+    )
+    said = stamp_manifest(after, subject, descriptor, rules)
+    if said.refusals:
+        return ByRules(document, warnings=said.warnings, refusals=said.refusals)
+    patch = difference(before, after)
+    return ByRules(after if patch else document, patch, said.warnings)
+
+
+def _concerned(subject: Subject, metadata: Metadata, systems: tuple[str, ...], view: View) -> bool:
+    if systems or view.colocation_profiles or WRITTEN_BY_STAMPING & (metadata.annotations or {}).keys():
+        return True
+    if not view.job_profiles:
+        return False
+    called = subject.called
+    return any(not mismatch(profile, subject, called) for profile in view.job_profiles)
+
+
+def _own_copy(document: Document) -> dict[str, Any]:
+    """That nobody else holds."""
+    encoded = msgspec.json.encode(document) if isinstance(document, Mapping) else document
+    copy: dict[str, Any] = msgspec.json.decode(encoded)
+    return copy
