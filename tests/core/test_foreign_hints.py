@@ -20,12 +20,16 @@ from admission.model.names import (
     QUEUE_NAME,
     REQUIRED_TOPOLOGY,
 )
-from admission.stamping.foreign_hints import ECOSYSTEMS, Translation, ecosystems, named, translate
+from admission.stamping.foreign_hints import ECOSYSTEMS, NAMESPACE_LABEL, Translation, ecosystems, named, translate
 from admission.stamping.foreign_hints.alias import PREEMPTIBLE, Alias
 from admission.stamping.foreign_hints.yunikorn import queue_name
+from admission.world.world import World
 
 DOC = Path(__file__).parents[2] / "docs" / "foreign-hints.md"
-POD = {"containers": [{"name": "c", "image": "example.com/run:1", "resources": {"requests": {"cpu": "1"}}}]}
+POD = {
+    "restartPolicy": "Never",
+    "containers": [{"name": "c", "image": "example.com/run:1", "resources": {"requests": {"cpu": "1"}}}],
+}
 
 
 def job(
@@ -361,6 +365,61 @@ def test_no_manifest_breaks_it(kind: str, metadata: Any, spec: Any) -> None:
     manifest = {"apiVersion": "x/v1", "kind": kind, "metadata": hint, "spec": spec, "x": metadata}
     with suppress(Unreadable):
         json.dumps(hinted(manifest).warnings)
+
+
+def cluster(label: str = "", *objects: dict[str, Any]) -> World:
+    world = World()
+    labels = {NAMESPACE_LABEL: label} if label else {}
+    for manifest in (
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "lab", "labels": labels}},
+        *objects,
+    ):
+        answer = world.api.create(manifest)
+        assert answer.ok, answer.message
+    return world
+
+
+def test_a_job_of_kai_waits_in_the_queue_that_it_names() -> None:
+    world = cluster("kai")
+    made = world.api.create(job({"kai.scheduler/queue": "vision", "kai.scheduler/preemptibility": "non-preemptible"}))
+    assert made.body is not None
+    assert made.body["spec"]["suspend"] is True
+    assert made.body["metadata"]["labels"] == {
+        "kai.scheduler/queue": "vision",
+        "kai.scheduler/preemptibility": "non-preemptible",
+        QUEUE_NAME: "vision",
+        PREEMPTIBLE: "false",
+    }
+
+
+def test_where_nobody_asks_for_it_a_job_of_kai_is_left_alone() -> None:
+    for label in ("", "volcano"):
+        made = cluster(label).api.create(job({"kai.scheduler/queue": "vision"}))
+        assert made.body is not None
+        assert not made.body["spec"].get("suspend")
+        assert made.body["metadata"]["labels"] == {"kai.scheduler/queue": "vision"}
+
+
+def test_a_profile_asks_for_it_too() -> None:
+    profile = {
+        "apiVersion": "lockgate.dev/v1alpha1",
+        "kind": "JobProfile",
+        "metadata": {"name": "from-kai"},
+        "spec": {"match": {"kinds": ["Job.batch"]}, "foreignHints": ["kai"]},
+    }
+    world = cluster("", profile)
+    world.settle()
+    made = world.api.create(job({"kai.scheduler/queue": "vision"}))
+    assert made.body is not None
+    assert made.body["spec"]["suspend"] is True
+    assert made.body["metadata"]["labels"][QUEUE_NAME] == "vision"
+
+
+def test_a_job_that_contradicts_itself_is_refused() -> None:
+    answer = cluster("all").api.create(job({"kai.scheduler/queue": "vision", "volcano.sh/queue-name": "etl"}))
+    assert answer.code == 403
+    for part in ("kai.scheduler/queue", "volcano.sh/queue-name", "vision", "etl"):
+        assert part in answer.message
 
 
 def shown(system: str, alias: Alias) -> str:
