@@ -31,6 +31,7 @@ class Explainer:
         self._called = called or self._owner_name
         self._objects = state.objects
         self._scheduler = state.scheduler
+        self._quotas = state.elastic_quotas
         self._now = now
         self._pending: dict[str, list[WorkloadKey]] = {}
         self._positions: dict[str, dict[WorkloadKey, int]] = {}
@@ -171,6 +172,8 @@ class Explainer:
         lacks = self._lacks(queue, judged.shortages if isinstance(judged, Hold) else ())
         leaving = last.victims if last is not None else ()
         reason, why, never = self._judgement(workload, judged, last, lacks)
+        why += self._elastic(queue, lacks)
+        never = never and not (reason == "ExceedsMaxQuota" and self._may_grow(queue, lacks))
         line = self._line(queue.name)
         position = self.position(key, queue.name)
         first = self._blocks(line[: position or 0]) if queue.strict_fifo and reason not in BEYOND_LIMITS else None
@@ -211,6 +214,17 @@ class Explainer:
             fewer = sum(consumption.standing(other) < consumption.standing(mine) for other in others)
             told.append(words.by_usage(workload.queue_name, fewer, len(others)))
         return " ".join(part for part in told if part)
+
+    def _elastic(self, queue: ClusterQueue, lacks: tuple[Lack, ...]) -> str:
+        quota, standing = self._quotas.quota(queue.name), self._quotas.standings.get(queue.name)
+        if not queue.virtual or quota is None or standing is None:
+            return ""
+        return words.elastic(quota, standing.runtime, [lack.resource for lack in lacks if lack.missing])
+
+    def _may_grow(self, queue: ClusterQueue, lacks: tuple[Lack, ...]) -> bool:
+        """An elastic quota's limit is its runtime: that rises when others ask for less."""
+        quota = self._quotas.quota(queue.name) if queue.virtual else None
+        return quota is not None and all(lack.asked <= quota.max.get(lack.resource, lack.asked) for lack in lacks)
 
     def _judgement(
         self, workload: Workload, judged: Hold | Admit | Preempt, last: Hold | None, lacks: tuple[Lack, ...]

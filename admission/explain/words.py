@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from admission.explain.explanation import Explanation, Holding, Lack
+    from admission.model.elastic_quota import ElasticQuota
     from admission.model.workload import CheckState, Workload
     from admission.tree.shares import Dominant
 
@@ -146,6 +147,17 @@ def by_share(queue: str, standing: Dominant, weight: Fraction) -> str:
         return f"Fair sharing: queue {queue} borrows {part}, and its weight is 0: others are served before it."
     divided = f", divided by its weight {_number(weight)}" if weight != 1 else ""
     return f"Fair sharing: queue {queue} borrows {part}: its share is {standing.share.status} per mille{divided}."
+
+
+def elastic(quota: ElasticQuota, runtime: Mapping[str, int], lacking: Sequence[str]) -> str:
+    """What bounds a queue that is an elastic quota; nothing where that is not what its workload lacks."""
+    told = [
+        f"of {name} min {text(name, quota.min.get(name, 0))}, max {text(name, quota.max[name])}, and runtime, which "
+        f"all that is asked for now leaves it, {text(name, runtime[name])}"
+        for name in dict.fromkeys(lacking)
+        if name in runtime
+    ]
+    return f" The queue is the elastic quota {quota.key}: {'; '.join(told)}." if told else ""
 
 
 def by_usage(local_queue: str, fewer: int, others: int) -> str:

@@ -4,9 +4,11 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
+from admission.explain import Explainer
 from admission.model.configuration import DEFAULTS
 from admission.model.elastic_quota import PREFIX
 from admission.model.kinds import KUEUE, Ref
+from admission.model.names import WorkloadKey
 from admission.world.world import World
 
 Object = dict[str, Any]
@@ -268,3 +270,19 @@ def test_figures_are_written_at_most_once_a_second() -> None:
     assert all(later - earlier >= 0.999 for earlier, later in pairwise(times))
     cluster.rest(100)
     assert len(cluster.world.writes) == before + len(times), "nothing has changed since"
+
+
+def test_explain_says_what_bounds_the_queue() -> None:
+    cluster = Cluster(node("n", cpu="20"), quota("a", *cpus(4, 20)), quota("b", *cpus(4, 20)))
+    cluster.world.pause(True)
+    cluster.submit("a", 11)
+    cluster.submit("b", 9, 9)
+    cluster.world.pause(False)
+    cluster.rest()
+    state = cluster.world.product.machine  # type: ignore[union-attr]
+    told = Explainer(state, cluster.world.now).explain(WorkloadKey("lab/a-0"))
+    assert (
+        "The queue is the elastic quota lab/a: of cpu min 4, max 20, and runtime, which all that is asked for now "
+        "leaves it, 10." in told.why
+    )
+    assert not told.never, "others may ask for less"
