@@ -17,6 +17,7 @@ from admission.model.job_profile import JobProfile
 from admission.model.queues import LocalQueue, PriorityClass
 from admission.model.selectors import LabelRule, Selector
 from admission.resources.catalogue import CATALOGUE
+from tests.without_policies import WithoutPolicies
 
 PATH = "/mutate-batch-v1-job"
 QUEUE, WORKLOAD = "kueue.x-k8s.io/queue-name", "kueue.x-k8s.io/workload"
@@ -24,7 +25,7 @@ HOLD: PatchOperation = {"op": "add", "path": "/spec/suspend", "value": True}
 MANAGED = Selector((LabelRule("team", "Exists", ()),))
 
 
-class Cluster:
+class Cluster(WithoutPolicies):
     """Namespaces with labels, which of them have a default queue, and the jobs that can be owners."""
 
     def __init__(

@@ -17,6 +17,7 @@ from admission.model.queues import LocalQueue, PriorityClass
 from admission.resources.catalogue import CATALOGUE
 from tests.refusals.objects import COHORT, HOLDING, QUEUE, WORKLOAD, holding, of, pod_set, workload
 from tests.refusals.row import ABSENT, Object, put
+from tests.without_policies import WithoutPolicies
 
 P = "kueue.x-k8s.io/"
 BOOST = f"metadata.annotations[{P}priority-boost]"
@@ -27,7 +28,7 @@ ON_FLAVORS = "spec.admissionChecksStrategy.admissionChecks"
 QUOTA = "spec.resourceGroups[0].flavors[0].resources[0].nominalQuota"
 
 
-class Cluster:
+class Cluster(WithoutPolicies):
     """An empty one with gates."""
 
     def __init__(self, gates: Mapping[str, bool]) -> None:

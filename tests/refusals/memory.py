@@ -14,9 +14,10 @@ from admission.model.job_profile import JobProfile
 from admission.model.queues import LocalQueue, PriorityClass
 from admission.resources.catalogue import CATALOGUE
 from tests.refusals.row import Object, Write
+from tests.without_policies import WithoutPolicies
 
 
-class NobodyElse:
+class NobodyElse(WithoutPolicies):
     """A cluster with nothing else in it."""
 
     configuration = DEFAULTS

@@ -18,6 +18,7 @@ from admission.model.queues import LocalQueue, PriorityClass
 from admission.resources.catalogue import CATALOGUE
 from controller.kit.certificates import make_authority, make_leaf
 from controller.kit.serving import Serving
+from tests.without_policies import WithoutPolicies
 from webhooks.server import answering
 from webhooks.view import OwnerUnknown
 
@@ -27,7 +28,7 @@ LEAF = make_leaf(AUTHORITY, ["localhost", "127.0.0.1"], NOW)
 JSON = {"Content-Type": "application/json"}
 
 
-class StandingView:
+class StandingView(WithoutPolicies):
     """A small cluster that does not change: namespace `lab` has a default queue, no other has."""
 
     configuration: Configuration = DEFAULTS
