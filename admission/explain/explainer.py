@@ -219,7 +219,7 @@ class Explainer:
         quota, standing = self._quotas.quota(queue.name), self._quotas.standings.get(queue.name)
         if not queue.virtual or quota is None or standing is None:
             return ""
-        return words.elastic(quota, standing.runtime, [lack.resource for lack in lacks if lack.missing])
+        return words.elastic(quota, standing, [lack.resource for lack in lacks if lack.missing])
 
     def _may_grow(self, queue: ClusterQueue, lacks: tuple[Lack, ...]) -> bool:
         """An elastic quota's limit is its runtime: that rises when others ask for less."""

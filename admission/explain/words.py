@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from admission.explain.explanation import Explanation, Holding, Lack
     from admission.model.elastic_quota import ElasticQuota
     from admission.model.workload import CheckState, Workload
+    from admission.rules.elastic_quotas import Standing
     from admission.tree.shares import Dominant
 
 # How Kueue names a taint in a condition; here it is written as kubectl does.
@@ -149,13 +150,14 @@ def by_share(queue: str, standing: Dominant, weight: Fraction) -> str:
     return f"Fair sharing: queue {queue} borrows {part}: its share is {standing.share.status} per mille{divided}."
 
 
-def elastic(quota: ElasticQuota, runtime: Mapping[str, int], lacking: Sequence[str]) -> str:
+def elastic(quota: ElasticQuota, standing: Standing, lacking: Sequence[str]) -> str:
     """What bounds a queue that is an elastic quota; nothing where that is not what its workload lacks."""
     told = [
         f"of {name} min {text(name, quota.min.get(name, 0))}, max {text(name, quota.max[name])}, and runtime, which "
-        f"all that is asked for now leaves it, {text(name, runtime[name])}"
+        f"all that is asked for now leaves it, {text(name, standing.runtime[name])}; used, pods that name it included, "
+        f"{text(name, standing.used[name])}"
         for name in dict.fromkeys(lacking)
-        if name in runtime
+        if name in standing.runtime
     ]
     return f" The queue is the elastic quota {quota.key}: {'; '.join(told)}." if told else ""
 

@@ -14,15 +14,18 @@ from math import ceil
 from typing import Any
 
 from admission.jobs import READERS
+from admission.jobs.template_sources import read_template_source
 from admission.model import names
 from admission.model.configuration import DEFAULTS, Configuration, Retention
 from admission.model.effects import EmitEvent, Outcome, Patch, Planned
-from admission.model.kinds import WATCHED, Ref
+from admission.model.kinds import COUNTED, WATCHED, Ref
 from admission.model.names import WorkloadKey
 from admission.model.queues import FlavorResource
 from admission.model.times import stamp
 from admission.model.workload import Workload
 from admission.reconcile import checks, transitions, unadmitted
+from admission.reconcile.view import Serving
+from admission.reconcile.view import Serving
 from admission.state import State
 from admission.world.clock import EPOCH
 from admission.world.objects import Frozen, ref_of
@@ -77,6 +80,8 @@ class Simulation:
             accepted(self._world.api.patch(ref, manifest))
         else:
             accepted(self._world.api.create(manifest))
+        if ref.kind == "Pod" and manifest.get("status"):
+            accepted(self._world.api.patch(ref, {"status": manifest["status"]}, subresource="status"))
         if ref.kind == "AdmissionCheck":
             active = {"type": names.ACTIVE, "status": "True", "reason": "Active", "message": "", **self._since}
             accepted(self._world.api.patch(ref, {"status": {"conditions": [active]}}, subresource="status"))
@@ -104,9 +109,15 @@ class Simulation:
     def _feed(self) -> None:
         self._fed = True
         api = self._world.api
-        for kind in WATCHED:
+        for kind in (*WATCHED, *COUNTED):
             for manifest in api.scan(kind):
                 self.state.observe(kind, READERS[kind](manifest))
+        for kind in COUNTED:
+            self.state.serves(kind, Serving(served=True))
+        for kind, places in self.state.template_places.items():
+            for manifest in api.scan(kind.partition(":")[0]):
+                self.state.lend(read_template_source(kind, manifest, places))
+            self.state.serves(kind, Serving(served=True))
         self._version = api.store.version
 
     # --- the clock

@@ -283,6 +283,6 @@ def test_explain_says_what_bounds_the_queue() -> None:
     told = Explainer(state, cluster.world.now).explain(WorkloadKey("lab/a-0"))
     assert (
         "The queue is the elastic quota lab/a: of cpu min 4, max 20, and runtime, which all that is asked for now "
-        "leaves it, 10." in told.why
+        "leaves it, 10; used, pods that name it included, 0." in told.why
     )
     assert not told.never, "others may ask for less"
