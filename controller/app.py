@@ -64,7 +64,7 @@ class App:
         self._changed = asyncio.Event()
         self._state = State(settings.core)
         kinds = tuple(kind for kind in WATCHED if kind not in JOBS or kind in self._state.job_kinds)
-        self._books = Books(client, self._state, READERS, self._changed, kinds=kinds)
+        self._books = Books(client, self._state, READERS, self._changed, kinds=kinds, namespace=settings.core.namespace)
         self._recorder = Recorder(client)
         # The operating system's own word for this replica first, for people; the rest makes it unique for good.
         me = f"{socket.gethostname()}_{os.getpid()}_{uuid.uuid4()}"

@@ -12,7 +12,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from admission.jobs.descriptor import Descriptor
-from admission.model.kinds import COUNTED, OPTIONAL, WATCHED, Ref, kind_of
+from admission.model.configuration import NAMESPACE
+from admission.model.kinds import COUNTED, OPTIONAL, SINGLE, WATCHED, Ref, kind_of
 from admission.reconcile.view import Serving
 from controller.kit import metrics
 from controller.kit.clock import SYSTEM, Clock
@@ -49,7 +50,7 @@ class Facts(Protocol):
 
 
 class Books:
-    """`changed` is set after every fact that State was told."""
+    """`changed` is set after every fact that State was told. `namespace`: the product's own."""
 
     def __init__(
         self,
@@ -59,6 +60,7 @@ class Books:
         changed: asyncio.Event,
         *,
         kinds: tuple[str, ...] = WATCHED,
+        namespace: str = NAMESPACE,
         clock: Clock = SYSTEM,
     ) -> None:
         self._client = client
@@ -67,12 +69,22 @@ class Books:
         self._readers = readers
         self._changed = changed
         self._kinds = kinds
-        self._reflectors = {kind: Reflector(client, kind, optional=kind in OPTIONAL, clock=clock) for kind in kinds}
+        self._namespace = namespace
+        self._reflectors = {kind: self._reflector(kind) for kind in kinds}
         self._synced = {kind: asyncio.Event() for kind in kinds}
         self._followers: dict[str, asyncio.Task[None]] = {}
         self._group: asyncio.TaskGroup | None = None
         self._complain: dict[str, bool] = {}
         self._described: dict[str, Descriptor] = {}
+
+    def _reflector(self, kind: str) -> Reflector:
+        optional = kind in OPTIONAL
+        if kind not in SINGLE:
+            return Reflector(self._client, kind, optional=optional, clock=self._clock)
+        alone = f"metadata.name={SINGLE[kind]}"
+        return Reflector(
+            self._client, kind, namespace=self._namespace, fields=alone, optional=optional, clock=self._clock
+        )
 
     @property
     def synced(self) -> bool:

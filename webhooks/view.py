@@ -11,11 +11,13 @@ from typing import Any
 
 from admission.jobs.described import described
 from admission.jobs.registry import JobKinds
+from admission.model.accelerators import CONFIG_MAP
 from admission.model.colocation_profile import ColocationProfile
 from admission.model.configuration import Configuration
 from admission.model.job_profile import JobProfile, in_order
 from admission.model.kinds import Ref
 from admission.model.queues import LocalQueue, Namespace, PriorityClass, global_default
+from admission.readers.catalogue import read_catalogue
 from admission.readers.colocation_profile import read_colocation_profile
 from admission.readers.job_kind import read_job_kind
 from admission.readers.job_profile import read_job_profile
@@ -24,6 +26,7 @@ from admission.readers.namespace import read_namespace
 from admission.readers.priority_class import read_priority_class
 from admission.resources.catalogue import CATALOGUE
 from controller.kit.clock import SYSTEM, Clock
+from controller.kit.logs import Log
 from controller.kube.client import Client
 from controller.kube.errors import Forbidden, NotFound
 from controller.kube.reflector import Changed, Gone, Missing, Reflector, Synced
@@ -32,6 +35,8 @@ from controller.kube.store import Store
 OWNER_SECONDS = 5.0  # a job's siblings are created together; longer, and a renamed or replaced owner is misjudged
 MOST_OWNERS = 4096  # manifests of jobs, some 10 KB each
 FETCH_SECONDS = 2.0  # leaves room for two hops within the time a review has
+
+log = Log("webhooks.view")
 
 
 class OwnerUnknown(Exception):
@@ -72,6 +77,7 @@ class ClusterView:
             "watch local queues": self._watch("LocalQueue", self._queues, read_local_queue),
             "watch namespaces": self._watch("Namespace", self._namespaces, read_namespace),
             "watch job kinds": self._watch_job_kinds(),
+            "watch accelerators": self._watch_accelerators(),
             "watch job profiles": self._watch("JobProfile", self._profiles, read_job_profile, optional=True),
             "watch colocation profiles": self._watch(
                 "ClusterColocationProfile", self._colocation, read_colocation_profile, optional=True
@@ -133,6 +139,26 @@ class ClusterView:
                 self.job_profiles = in_order({one.name: one for one in self._profiles.values()})
             elif store is self._colocation:
                 self.colocation_profiles = tuple(sorted(self._colocation.values(), key=lambda one: one.name))
+
+    async def _watch_accelerators(self) -> None:
+        """Nobody waits for these: without them the catalogue is the one that is built in."""
+        reflector = Reflector(
+            self._client,
+            "ConfigMap",
+            namespace=self.configuration.namespace,
+            fields=f"metadata.name={CONFIG_MAP}",
+            optional=True,
+            clock=self._clock,
+        )
+        async for delta in reflector.deltas():
+            match delta:
+                case Changed(_, manifest, _):
+                    found = read_catalogue(manifest)
+                    self.accelerators = CATALOGUE.changed(found.changes)
+                    for fault in found.faults:
+                        log.warning("an entry of the catalogue of accelerators is left out", why=fault)
+                case Gone():
+                    self.accelerators = CATALOGUE
 
     async def _watch_job_kinds(self) -> None:
         async for delta in Reflector(self._client, "JobKind", optional=True, clock=self._clock).deltas():

@@ -5,6 +5,7 @@ from typing import Any
 
 from admission.jobs.registry import JOB_KINDS, JobKinds
 from admission.readers.admission_check import read_admission_check, read_topology
+from admission.readers.catalogue import read_catalogue
 from admission.readers.cluster_queue import read_cluster_queue
 from admission.readers.cohort import read_cohort
 from admission.readers.elastic_quota import read_elastic_quota, read_node_capacity, read_quota_pod
@@ -26,6 +27,7 @@ READERS: dict[str, Callable[[Mapping[str, Any]], object]] = {
     "Namespace": read_namespace,
     "LimitRange": read_limit_range,
     "RuntimeClass": read_runtime_class,
+    "ConfigMap": read_catalogue,
     "ResourceFlavor": read_flavor,
     "Topology": read_topology,
     "AdmissionCheck": read_admission_check,

@@ -5,8 +5,9 @@ of all of them together.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 ACCELERATORS = "lockgate.dev/accelerators"
 MEMORY = "lockgate.dev/accelerator-memory"
@@ -76,6 +77,26 @@ class Catalogue:
     def but(self, entries: Iterable[Accelerator]) -> "Catalogue":
         """With these added; who is there already is replaced."""
         return Catalogue([*self, *entries])
+
+    def changed(self, changes: Iterable[tuple[str, Mapping[str, Any]]]) -> "Catalogue":
+        """With these names added, or what is stated of those that are there changed."""
+        found = dict(self._exact)
+        for name, fields in changes:
+            found[name] = (found.get(name) or Accelerator(name, ""))._replace(**fields)
+        return Catalogue(found.values())
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogueChanges:
+    """What a ConfigMap says of accelerators. `changes`: names, and the fields of each that are stated; `faults`: what
+    is wrong with other entries, as sentences."""
+
+    namespace: str
+    name: str
+    uid: str = ""
+    resource_version: int = 0
+    changes: tuple[tuple[str, Mapping[str, Any]], ...] = ()
+    faults: tuple[str, ...] = ()
 
 
 def _by_domain(names: Iterable[str]) -> dict[str, tuple[str, ...]]:

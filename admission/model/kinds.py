@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
+from admission.model.accelerators import CONFIG_MAP
+
 KUEUE = "kueue.x-k8s.io"
 LOCKGATE = "lockgate.dev"
 
@@ -54,6 +56,7 @@ KINDS: dict[str, Kind] = {
     "Namespace": Kind("", "v1", "Namespace", "namespaces", False),
     "Event": Kind("", "v1", "Event", "events", True),
     "Secret": Kind("", "v1", "Secret", "secrets", True),
+    "ConfigMap": Kind("", "v1", "ConfigMap", "configmaps", True),
     "Node": Kind("", "v1", "Node", "nodes", False),
     "Pod": Kind("", "v1", "Pod", "pods", True),
     "Lease": Kind("coordination.k8s.io", "v1", "Lease", "leases", True),
@@ -109,7 +112,7 @@ JOBS = (
     "Job",
 )
 # Nobody waits for these: a cluster need not serve them.
-OPTIONAL = frozenset((*JOBS, "ElasticQuota", "JobKind", "JobProfile", "QueuePolicy")) - {"Job"}
+OPTIONAL = frozenset((*JOBS, "ConfigMap", "ElasticQuota", "JobKind", "JobProfile", "QueuePolicy")) - {"Job"}
 
 # What the controller keeps in step with, in the order in which a first list is fed to State: queues before workloads,
 # workloads before the jobs that own them.
@@ -117,6 +120,7 @@ WATCHED = (
     "Namespace",
     "LimitRange",
     "RuntimeClass",
+    "ConfigMap",
     "ResourceFlavor",
     "Topology",
     "AdmissionCheck",
@@ -132,6 +136,8 @@ WATCHED = (
     "Workload",
     *JOBS,
 )
+# Of these one object alone is read, in the product's own namespace: by kind its name.
+SINGLE = {"ConfigMap": CONFIG_MAP}
 # Kept in step with, too, as long as there is an ElasticQuota.
 COUNTED = ("Node", "Pod")
 

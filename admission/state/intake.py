@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from admission.jobs.described import described
+from admission.model.accelerators import CatalogueChanges
 from admission.model.job import Job
 from admission.model.job_kind import JobKind
 from admission.model.job_profile import JobProfile
@@ -58,6 +59,7 @@ class Intake:
             "Namespace": self._namespace,
             "LimitRange": self._limit_range,
             "RuntimeClass": self._runtime_class,
+            "ConfigMap": self._config_map,
             "ResourceFlavor": self._flavor,
             "Topology": self._topology,
             "AdmissionCheck": self._admission_check,
@@ -105,6 +107,12 @@ class Intake:
     def _runtime_class(self, name: str, value: RuntimeClass | None) -> None:
         if self._objects.requests.put_runtime_class(name, value):
             for workload in self._objects.with_runtime_class(name):
+                self._workloads.sync(workload, self.now)
+
+    def _config_map(self, key: str, value: CatalogueChanges | None) -> None:
+        ours = Ref("ConfigMap", *key.split("/", 1)) == self._objects.requests.catalogue_ref
+        if ours and self._objects.requests.put_catalogue(value):
+            for workload in list(self._objects.workloads):
                 self._workloads.sync(workload, self.now)
 
     def _flavor(self, name: str, value: ResourceFlavor | None) -> None:

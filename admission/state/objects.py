@@ -48,7 +48,7 @@ class Objects:
         self.namespaces: dict[str, Namespace] = {}
         self.workload_priority_classes: dict[str, PriorityClass] = {}
         self.pod_priority_classes: dict[str, PriorityClass] = {}
-        self.requests = Requests(configuration.resources)
+        self.requests = Requests(configuration.resources, configuration.namespace)
         self._scheduler = scheduler
         self._by_owner: dict[str, dict[WorkloadKey, None]] = {}
         self._by_local_queue: dict[str, dict[WorkloadKey, None]] = {}

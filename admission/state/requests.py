@@ -6,20 +6,27 @@ admission says.
 
 from collections.abc import Container, Iterable
 
-from admission.model.accelerators import DERIVED
+from admission.model.accelerators import CONFIG_MAP, DERIVED, CatalogueChanges
 from admission.model.amounts import MAX_INT64
 from admission.model.configuration import Resources
+from admission.model.kinds import Ref
 from admission.model.pods import LimitRange, RuntimeClass
 from admission.model.queues import ClusterQueue
 from admission.model.workload import PodSetRequest, Workload
+from admission.resources.catalogue import CATALOGUE
 from admission.resources.effective import Adjustment
 from admission.resources.limit_range import Limits, summarized
 from admission.rules.asks import asks_of
 
 
 class Requests:
-    def __init__(self, settings: Resources) -> None:
+    def __init__(self, settings: Resources, namespace: str) -> None:
+        """`namespace`: the product's own."""
+        self.catalogue = CATALOGUE
+        self.catalogue_ref = Ref("ConfigMap", namespace, CONFIG_MAP)  # where people add to it
+        self._settings = settings
         self._adjustment = Adjustment(settings)
+        self._additions: CatalogueChanges | None = None
         self._ranges: dict[str, dict[str, LimitRange]] = {}  # by namespace and name
         self._limits: dict[str, Limits] = {}  # of namespaces that have LimitRanges
         self._classes: dict[str, RuntimeClass] = {}
@@ -56,6 +63,20 @@ class Requests:
         if changed:
             self._limits[namespace] = summarized(ranges.values())
         return changed
+
+    def put_catalogue(self, value: CatalogueChanges | None) -> bool:
+        """What people add to the catalogue of accelerators, as it is now; whether that may change a request. None:
+        nothing."""
+        before = self._additions
+        if before is not None and value is not None and value.resource_version < before.resource_version:
+            return False  # an old fact
+        self._additions = value
+        changes = value.changes if value is not None else ()
+        if changes == (before.changes if before is not None else ()):
+            return False
+        self.catalogue = CATALOGUE.changed(changes)
+        self._adjustment = Adjustment(self._settings, self.catalogue)
+        return True
 
     def put_runtime_class(self, name: str, value: RuntimeClass | None) -> bool:
         """A RuntimeClass as it is now; whether that may change a request. None: it is gone."""

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from admission.jobs import JobKinds
+from admission.model.accelerators import CatalogueChanges
 from admission.model.configuration import DEFAULTS, Configuration
 from admission.model.effects import (
     CONSEQUENCE,
@@ -64,6 +65,10 @@ IN_ORDER = ("ClusterQueue", "Cohort", "LocalQueue", "ResourceFlavor", "Admission
 OWNER_AFTER = 30.0
 
 
+# Of a ConfigMap that are told at a time: who mends the first ones sees the rest.
+FAULTS = 10
+
+
 # Written again at once, it would be written for ever.
 _NOTHING_CHANGED = (
     "What should start or stop it left it as it was: its CustomResourceDefinition has no such field, or a webhook sets "
@@ -117,6 +122,9 @@ class State:
         self._intake.take(ref, value)
         if kind in SHADOWING:
             self.elastic_quotas.stir()
+        if isinstance(value, CatalogueChanges) and ref == self.objects.requests.catalogue_ref:
+            for fault in value.faults[:FAULTS]:
+                self._flights.tell(EmitEvent(ref, value.uid, "Warning", "BadEntry", fault))
         if read and isinstance(value, Job):
             self._sought.found(ref, value.uid)
         if kind == "Workload":

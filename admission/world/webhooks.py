@@ -6,11 +6,13 @@ from typing import Any
 from admission.answers import Operation, Request, answer, hooks_for
 from admission.answers.hooks import Hook
 from admission.jobs.registry import JobKinds
+from admission.model.accelerators import CONFIG_MAP, Catalogue
 from admission.model.colocation_profile import ColocationProfile
 from admission.model.configuration import Configuration
 from admission.model.job_profile import JobProfile, in_order
 from admission.model.kinds import Ref, kind_of
 from admission.model.queues import LocalQueue, PriorityClass, global_default
+from admission.readers.catalogue import read_catalogue
 from admission.readers.colocation_profile import read_colocation_profile
 from admission.readers.job_profile import read_job_profile
 from admission.readers.priority_class import read_priority_class
@@ -31,7 +33,6 @@ class StoredView:
     ) -> None:
         self._scan = scan
         self.configuration = configuration
-        self.accelerators = CATALOGUE
         self.job_kinds = JobKinds(configuration.frameworks)
         self._peek = peek
         self._read_profiles: tuple[tuple[Frozen, ...], tuple[JobProfile, ...]] = ((), ())
@@ -54,6 +55,11 @@ class StoredView:
             found = self._peek(Ref("PriorityClass", "", name))
             return None if found is None else read_priority_class(found)
         return global_default(read_priority_class(found) for found in self._scan("PriorityClass"))
+
+    @property
+    def accelerators(self) -> Catalogue:
+        found = self._peek(Ref("ConfigMap", self.configuration.namespace, CONFIG_MAP))
+        return CATALOGUE if found is None else CATALOGUE.changed(read_catalogue(found).changes)
 
     def local_queue(self, namespace: str, name: str) -> LocalQueue | None:
         found = self._peek(Ref("LocalQueue", namespace, name))

@@ -7,7 +7,7 @@ from admission.answers.configurations import JOB_KINDS, QUEUE_KINDS, SECRET
 from admission.api.crd import CONVERTED, crd_name
 from admission.model.gates import DEFAULTS, Gates
 from admission.model.job_kind import AGGREGATE_LABEL
-from admission.model.kinds import COUNTED, JOBS, KINDS, KUEUE, LOCKGATE, WATCHED, Kind
+from admission.model.kinds import COUNTED, JOBS, KINDS, KUEUE, LOCKGATE, SINGLE, WATCHED, Kind
 from admission.published.pending import GROUP, VERSIONS
 from admission.stamping.job import DEFAULT_PRIORITY_CLASS
 from controller.pages.names import SECRET as CONTROLLER_SECRET
@@ -23,7 +23,7 @@ _WATCH = ("list", "watch")
 def manifests(namespace: str, gates: Gates = DEFAULTS) -> list[dict[str, Any]]:
     """Accounts in `namespace`, what they may do in the cluster, and what only there."""
     made = []
-    for name, wide, narrow in ((CONTROLLER, _controller(), _lease()), (WEBHOOKS, _webhooks(gates), _secret())):
+    for name, wide, narrow in ((CONTROLLER, _controller(), _lease()), (WEBHOOKS, _webhooks(gates), [*_secret(), *_single()])):
         made.append(_object("v1", "ServiceAccount", name, namespace))
         made.append({**_object(f"{_RBAC}/v1", "ClusterRole", name), "rules": wide})
         made.append(_binding("ClusterRoleBinding", "ClusterRole", name, namespace))
@@ -53,7 +53,7 @@ def labelled(name: str, namespace: str = "") -> dict[str, Any]:
 
 def _controller() -> list[Rule]:
     """Everything is read by lists and watches; jobs and Workloads singly too, where a write ended in doubt."""
-    watched = [KINDS[name] for name in (*WATCHED, *COUNTED)]
+    watched = [KINDS[name] for name in (*WATCHED, *COUNTED) if name not in SINGLE]
     return [
         *(
             _may(_WATCH, group, *(kind.plural for kind in watched if kind.group == group))
@@ -116,7 +116,15 @@ def _webhooks(gates: Gates) -> list[Rule]:
 def _lease() -> list[Rule]:
     leases = _may(("get", "create", "update"), "coordination.k8s.io", "leases")
     templates = _may(("get",), KUEUE, "localqueues")  # from which profiles have others made
-    return [leases, templates, *_secret(CONTROLLER_SECRET)]
+    return [leases, templates, *_secret(CONTROLLER_SECRET), *_single()]
+
+
+def _single() -> list[Rule]:
+    """Kinds of which one object is read."""
+    return [
+        {**_may(_WATCH, KINDS[kind].group, KINDS[kind].plural), "resourceNames": [name]}
+        for kind, name in SINGLE.items()
+    ]
 
 
 def _secret(name: str = SECRET) -> list[Rule]:
