@@ -72,12 +72,15 @@ class Quotas:
         self._listed = self._clock.steady()
         self._put_together()
 
-    async def watch(self, note_synced: Callable[[], None]) -> None:
+    async def watch(self, note_synced: Callable[[], None], note_changed: Callable[[], None] = lambda: None) -> None:
         """For ever."""
         async for delta in Reflector(self._client, ALL.kind, optional=True, clock=self._clock).deltas():
             match delta:
                 case Changed(ref, manifest, version):
-                    self._store.put(ref, read_elastic_quota(manifest), version)
+                    before, quota = self._store.get(ref), read_elastic_quota(manifest)
+                    self._store.put(ref, quota, version)
+                    if before is not None and before.as_written == quota.as_written:
+                        continue  # figures are published all the time
                 case Gone(ref, version):
                     self._store.drop(ref, version)
                 case Synced() | Missing():
@@ -85,6 +88,7 @@ class Quotas:
                     note_synced()
             if self._store.synced:
                 self._put_together()
+                note_changed()
 
     def _put_together(self) -> None:
         self.bindings = Bindings(self._store.values())

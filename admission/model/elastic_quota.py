@@ -4,7 +4,7 @@ Units as in `admission.model.amounts`, by resource. Only resources that `max` na
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 PREFIX = "quota.scheduling.koordinator.sh/"
 # Labels of quotas.
@@ -57,6 +57,11 @@ class ElasticQuota:
     @property
     def key(self) -> str:
         return f"{self.namespace}/{self.name}"
+
+    @property
+    def as_written(self) -> "ElasticQuota":
+        """Without what moves whenever figures are published."""
+        return replace(self, resource_version=0, used={}, published={})
 
 
 @dataclass(frozen=True, slots=True)

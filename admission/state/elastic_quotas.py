@@ -5,7 +5,6 @@ No queue stands for a quota before nodes and pods have been told once: what pods
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from admission.model.effects import REPORT, EmitEvent
@@ -106,7 +105,7 @@ class ElasticQuotas:
             if not slot.observe(value):
                 return
         self.touch(key)
-        if before is not None and value is not None and _written_by_people(before) == _written_by_people(value):
+        if before is not None and value is not None and before.as_written == value.as_written:
             return
         self.stir()
         self._bindings = Bindings(one.observed for one in self._slots.values() if one.observed is not None)
@@ -278,8 +277,3 @@ def _ref(one: Virtual) -> Ref:
     if isinstance(one, LocalQueue):
         return Ref("LocalQueue", one.namespace, one.name)
     return Ref(type(one).__name__, "", one.name)
-
-
-def _written_by_people(quota: ElasticQuota) -> ElasticQuota:
-    """Without what our own writes move."""
-    return replace(quota, resource_version=0, used={}, published={})
