@@ -15,6 +15,7 @@ from typing import Any
 from aiohttp import web
 
 from admission.answers.configurations import SERVICE
+from admission.configuration.koordinator import read_koordinator
 from admission.model.configuration import Configuration
 from controller.kit.logs import Log
 from controller.kit.probes import address, served
@@ -22,7 +23,7 @@ from controller.kit.serving import Files, Serving
 from controller.kit.tasks import together
 from controller.kube.client import Client
 from controller.kube.configuration import read_settings
-from webhooks.described import DescribedKinds
+from webhooks.entries import Entries
 from webhooks.rotation import OwnAuthority
 from webhooks.routes import FetchingView, application
 from webhooks.settings import Settings, check, pod_namespace
@@ -69,7 +70,7 @@ async def run(settings: Settings) -> None:
         loops = {
             **view.watches(),
             "keep certificates": certificates.run(),
-            "keep webhooks of described kinds": DescribedKinds(client, view).run(),
+            "keep webhooks that come and go": Entries(client, view).run(),
         }
         async with served(settings.health_bind, pages), served(settings.metrics_bind, {}, with_metrics=True):
             background = asyncio.create_task(together(loops))
@@ -94,7 +95,8 @@ def configured(settings: Settings) -> tuple[Configuration, Settings]:
     bind = settings.webhook_bind or f"{file.webhook_host}:{file.webhook_port}"
     settings = replace(settings, webhook_bind=bind, webhook_cert_dir=folder, tls_min_version=file.tls_min_version)
     check(settings)
-    return file.core, settings
+    koordinator = read_koordinator(settings.koordinator_preset, settings.koordinator_bands)
+    return replace(file.core, koordinator=koordinator), settings
 
 
 def certificates_for(settings: Settings, client: Client, namespace: str, serving: Serving) -> OwnAuthority | Files:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from admission.configuration.koordinator import BadKoordinator, read_koordinator
 from controller.kit.probes import OFF, BadAddress, address
 
 _TOKEN_NAMESPACE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
@@ -24,6 +25,8 @@ class Settings:
     metrics_bind: str = ":8090"  # not the controller's, which may run beside it
     health_bind: str = ":8091"
     namespace: str = ""  # "": the Configuration's, else the pod's
+    koordinator_preset: str | None = None  # None: compatible
+    koordinator_bands: str | None = None  # None: Koordinator's own
     tls_min_version: str = "VersionTLS12"  # only the Configuration says it
 
 
@@ -40,6 +43,8 @@ def parse(arguments: Sequence[str]) -> Settings:
         "--metrics-bind", default=own.metrics_bind, help="HOST:PORT, plain HTTP, 0 for none (%(default)s)"
     )
     parser.add_argument("--health-bind", default=own.health_bind, help="HOST:PORT, 0 for none (%(default)s)")
+    parser.add_argument("--koordinator-preset", help="compatible or strict (compatible)")
+    parser.add_argument("--koordinator-bands", help="priorities of Koordinator's classes, like Prod=9000-9999,…")
     parser.add_argument("--namespace", default="", help="where the Service and the Secret live")
     settings = Settings(**vars(parser.parse_args(arguments)))
     try:
@@ -56,6 +61,10 @@ def check(settings: Settings) -> None:
             _address(f"--{flag}-bind", value)
     if settings.webhook_bind:
         _address("--webhook-bind", settings.webhook_bind)
+    try:
+        read_koordinator(settings.koordinator_preset, settings.koordinator_bands)
+    except BadKoordinator as error:
+        raise BadSetting(str(error)) from error
     folder = settings.webhook_cert_dir
     if folder is not None and not folder.is_dir():
         raise BadSetting(f"--webhook-cert-dir {folder}: no such folder; it must hold tls.crt and tls.key")

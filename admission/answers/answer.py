@@ -1,26 +1,38 @@
 """From a request at a path to its answer: gathers what the rules need, never judges itself."""
 
 from admission.answers.hooks import Hook, hook_at
+from admission.answers.identity import identified, identified_workload, identity_errors, identity_kept
+from admission.answers.pods import check_pod, stamped_pod
+from admission.answers.policies import beyond_policies
 from admission.answers.request import Answer, Request, View
 from admission.answers.stamping import stamped_by_rules
 from admission.api.documents import Document, Unreadable
 from admission.api.field_errors import FieldError
 from admission.stamping.ancestors import NestedTooDeeply
 from admission.stamping.colocation import CannotStamp
+from admission.stamping.elastic_quota import stamp_elastic_quota
 from admission.stamping.finalizer import stamp_finalizer
 from admission.stamping.incoming import incoming
 from admission.stamping.job import DEFAULT_LOCAL_QUEUE, Surroundings, keep_held, stamp_job
 from admission.stamping.workload import stamp_workload
 from admission.validation.cluster_queue import check_cluster_queue
 from admission.validation.cohort import check_cohort
+from admission.validation.elastic_quota import check_deletion, check_elastic_quota
 from admission.validation.job import check_job
 from admission.validation.job_accelerators import check_job_accelerators
 from admission.validation.job_kind import check_job_kind
 from admission.validation.job_profile import check_job_profile
+from admission.validation.qos import check_template_qos
+from admission.validation.queue_policy import check_queue_policy
 from admission.validation.resource_flavor import check_resource_flavor
 from admission.validation.templated_job import Around, check_templated_job
 from admission.validation.unchanged import unchanged
 from admission.validation.workload import check_workload, warnings_of
+
+# They delete what is left of a namespace or an owner that is gone for good: nobody would be helped by a refusal.
+_CLEANERS = tuple(
+    f"system:serviceaccount:kube-system:{name}" for name in ("namespace-controller", "generic-garbage-collector")
+)
 
 
 def answer(path: str, request: Request, view: View) -> Answer:
@@ -28,11 +40,14 @@ def answer(path: str, request: Request, view: View) -> Answer:
     hook = hook_at(path, view.job_kinds)
     if hook is None:
         return Answer(False, f"no webhook is served at {path}", code=404)
-    if request.object is None:  # deletions are never refused
+    if request.object is None and hook.kind != "ElasticQuota":  # other deletions are never refused
         return Answer()
     if hook.of_jobs and hook.kind not in view.job_kinds:
         return Answer()
     try:
+        if hook.kind == "ElasticQuota":
+            return _about_quota(hook, request, view)
+        assert request.object is not None
         return _answered(hook, request.object, request, view)
     except Unreadable as unreadable:
         return Answer(False, str(unreadable.error), code=400)
@@ -44,6 +59,8 @@ def _answered(hook: Hook, document: Document, request: Request, view: View) -> A
     if hook.of_jobs:
         stamp_or_judge = _stamped if hook.verb == "mutate" else _judged
         return stamp_or_judge(hook.kind, document, request, view)
+    if hook.kind == "Pod":
+        return _about_pod(hook, document, request, view)
     if hook.verb == "mutate":
         return _mutate(hook.kind, document, request, view)
     return _validate(hook.kind, document, request, view)
@@ -53,13 +70,17 @@ def _stamped(kind: str, document: Document, request: Request, view: View) -> Ans
     around, descriptor = _surroundings(request, view), view.job_kinds[kind]
     job = incoming(kind, descriptor, document)
     if request.old_object is not None:
-        stamp = keep_held(job, incoming(kind, descriptor, request.old_object), around)
-        return Answer(patch=stamp.patch, warnings=stamp.warnings)
+        before = incoming(kind, descriptor, request.old_object)
+        stamp = keep_held(job, before, around)
+        kept = identity_kept(job.metadata.annotations, before.metadata.annotations)
+        return Answer(patch=(*kept, *stamp.patch), warnings=stamp.warnings)
     given = stamped_by_rules(kind, descriptor, document, job.metadata, request, view)
     if given.refusals:
         return _refused_if(list(given.refusals), given.warnings)
-    stamp = stamp_job(incoming(kind, descriptor, given.document) if given.patch else job, around)
-    return Answer(patch=(*given.patch, *stamp.patch), warnings=(*given.warnings, *stamp.warnings))
+    job = incoming(kind, descriptor, given.document) if given.patch else job
+    stamp = stamp_job(job, around)
+    whose, told = identified(job.metadata.annotations, job.metadata.owner_references, request, view)
+    return Answer(patch=(*given.patch, *stamp.patch, *whose), warnings=(*given.warnings, *stamp.warnings, *told))
 
 
 def _judged(kind: str, document: Document, request: Request, view: View) -> Answer:
@@ -67,17 +88,30 @@ def _judged(kind: str, document: Document, request: Request, view: View) -> Answ
     has_default = view.local_queue(request.namespace, DEFAULT_LOCAL_QUEUE) is not None
     gated = configuration.gates["AdmissionGatedBy"]
     devices = check_job_accelerators(kind, view.job_kinds[kind], document, before, view.accelerators)
+    koordinator = configuration.koordinator
+    value_of = koordinator.value_of(view.pod_priority_class)
+    quality = check_template_qos(view.job_kinds[kind], document, before, koordinator, value_of)
+    beyond = [*identity_errors(document, before), *beyond_policies(view.job_kinds[kind], document, request, view)]
     if kind == "Job":
-        return _refused_if([*check_job(document, before, has_default, gated), *devices.errors], devices.warnings)
+        errors = check_job(document, before, has_default, gated)
+        return _refused_if([*errors, *devices.errors, *quality, *beyond], devices.warnings)
     leaves = configuration.gates["ValidateRayAndSparkJobUpdates"]
     around = Around(has_default, gated, configuration.manage_jobs_without_queue_name, leaves)
     errors = check_templated_job(kind, view.job_kinds[kind], document, before, around)
-    return _refused_if([*errors, *devices.errors], devices.warnings)
+    return _refused_if([*errors, *devices.errors, *quality, *beyond], devices.warnings)
+
+
+def _about_pod(hook: Hook, document: Document, request: Request, view: View) -> Answer:
+    if hook.verb == "validate":
+        return _refused_if(check_pod(document, request.old_object, request, view))
+    said, refusals = stamped_pod(document, request, view)
+    return _refused_if(refusals, said.warnings) if refusals else said
 
 
 def _mutate(kind: str, document: Document, request: Request, view: View) -> Answer:
     if kind == "Workload":
-        return Answer(patch=stamp_workload(document, view.configuration.gates))
+        whose, told = identified_workload(document, request, view)
+        return Answer(patch=(*stamp_workload(document, view.configuration.gates), *whose), warnings=told)
     return Answer(patch=stamp_finalizer(document)) if request.operation == "CREATE" else Answer()
 
 
@@ -86,7 +120,8 @@ def _validate(kind: str, document: Document, request: Request, view: View) -> An
     match kind:
         case "Workload":
             warnings = () if request.subresource else warnings_of(document)
-            return _refused_if(check_workload(document, before, gates), warnings)
+            errors = [*check_workload(document, before, gates), *identity_errors(document, before)]
+            return _refused_if(errors, warnings)
         case _ if before is not None and unchanged(document, before, "spec"):
             return Answer()  # labels, finalizers, status: they must pass however wrong the spec of old is
         case "ClusterQueue":
@@ -95,10 +130,26 @@ def _validate(kind: str, document: Document, request: Request, view: View) -> An
             return _refused_if(check_cohort(document, before))
         case "JobKind":
             return _refused_if(check_job_kind(document, before))
+        case "QueuePolicy":
+            return _refused_if(check_queue_policy(document))
         case "JobProfile":
             return _refused_if(check_job_profile(document))
         case _:
             return _refused_if(check_resource_flavor(document, before))
+
+
+def _about_quota(hook: Hook, request: Request, view: View) -> Answer:
+    """Quotas are few and seldom written by people: they are judged beside the others as those are now."""
+    document, before = request.object, request.old_object
+    if document is None and (before is None or request.username in _CLEANERS):
+        return Answer()
+    quotas = view.elastic_quotas(fresh=True)
+    if document is None:
+        assert before is not None
+        return _refused_if(check_deletion(before, quotas, view.quota_has_pods))
+    if hook.verb == "mutate":
+        return Answer(patch=stamp_elastic_quota(document, quotas))
+    return _refused_if(check_elastic_quota(document, before, quotas, view.quota_has_pods))
 
 
 def _surroundings(request: Request, view: View) -> Surroundings:

@@ -6,6 +6,7 @@ Objects that name no queue never leave the API server on their way through an en
 import json
 
 from admission.jobs.hold import Hold
+from admission.model.elastic_quota import NAMESPACES, WEIGHT
 from admission.model.names import QUEUE_NAME, WORKLOAD_ANNOTATION
 
 Condition = tuple[str, str]  # name, CEL
@@ -41,7 +42,19 @@ EVER_QUEUED: Condition = (
     "names-or-named-a-queue",
     f"({_NAMES_QUEUE.format('object')}) || (oldObject != null && {_NAMES_QUEUE.format('oldObject')})",
 )
+POD_CHANGED: Condition = ("changes-what-is-checked", f"{_CREATES} || {_differ(_LABELS, _SPEC)}")
 SPEC_CHANGED: Condition = ("changes-its-spec", f"{_CREATES} || {_differ(_SPEC)}")
+_QUOTA_NOTES = "[" + ", ".join(
+    f"'{name}' in {_ANNOTATIONS} ? {_ANNOTATIONS}['{name}'] : ''" for name in (NAMESPACES, WEIGHT)
+) + "]"
+# Figures are published all the time, by us and by Koordinator's scheduler.
+QUOTA_CHANGED: Condition = (
+    "changes-what-is-checked",
+    f"{_CREATES} || request.operation == 'DELETE' || {_differ(_SPEC, _LABELS, _QUOTA_NOTES)}",
+)
+QUOTA_ALIVE: Condition = (
+    "is-not-being-deleted", "request.operation == 'DELETE' || !has(object.metadata.deletionTimestamp)",
+)  # fmt: skip
 WORKLOAD_CHANGED: Condition = (
     "changes-what-is-checked",
     f"{_CREATES} || {_OF_STATUS} || {_differ(_SPEC, _ANNOTATIONS)}",

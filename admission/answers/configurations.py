@@ -10,11 +10,11 @@ from typing import Any
 
 from admission.answers import conditions
 from admission.answers.conditions import Condition
-from admission.answers.hooks import DESCRIBED, HOOKS, Hook, Verb, job_hooks
+from admission.answers.hooks import DESCRIBED, HOOKS, POD_HOOKS, Hook, Verb, job_hooks
 from admission.jobs.descriptor import Descriptor
 from admission.jobs.registry import JobKinds
 from admission.model.configuration import Configuration
-from admission.model.kinds import KINDS
+from admission.model.kinds import KINDS, kind_of
 from admission.model.selectors import LabelRule, Selector
 
 SERVICE = "kueue-webhook-service"  # the names that Kueue's own manifests and Configuration use
@@ -75,9 +75,19 @@ def described_entries(
     return [each for kind in described for each in _job_entries(verb, kind, kinds[kind], client, configuration)]
 
 
-def is_described(name: str) -> bool:
-    """Whether a webhook of this name is one of `described_entries`, now or earlier."""
-    return name.endswith(f".{DESCRIBED}")
+def pod_entries(verb: Verb, client: ClientConfig, configuration: Configuration) -> list[dict[str, Any]]:
+    """What it lacks while the cluster has something that is about plain Pods. Once is enough: a profile that was
+    applied is not to be matched with its own labels."""
+    hook = next(each for each in POD_HOOKS if each.verb == verb)
+    where = _selector(Selector((asked_about(configuration),)))
+    if verb == "mutate":
+        return [_entry(hook, client, (conditions.ALIVE,), namespaceSelector=where, reinvocationPolicy="Never")]
+    return [_entry(hook, client, (conditions.ALIVE, conditions.POD_CHANGED), namespaceSelector=where)]
+
+
+def comes_and_goes(name: str) -> bool:
+    """Whether a webhook of this name is one of `described_entries` or `pod_entries`, now or earlier."""
+    return name.endswith(f".{DESCRIBED}") or any(name == hook.name for hook in POD_HOOKS)
 
 
 def _configuration(verb: Verb, name: str, webhooks: list[dict[str, Any]]) -> dict[str, Any]:
@@ -91,12 +101,14 @@ def _configuration(verb: Verb, name: str, webhooks: list[dict[str, Any]]) -> dic
 
 
 def _queue_entries(hook: Hook, client: ClientConfig, configuration: Configuration) -> list[dict[str, Any]]:
-    if hook.of_jobs:
+    if hook.of_jobs or hook in POD_HOOKS:
         return []
     if hook.verb == "mutate":
         if hook.kind == "Workload" and configuration.gates["PartialAdmission"]:
             return []  # it would have nothing to do
         return [_entry(hook, client, ())]
+    if hook.kind == "ElasticQuota":
+        return [_entry(hook, client, (conditions.QUOTA_ALIVE, conditions.QUOTA_CHANGED))]
     changed = conditions.WORKLOAD_CHANGED if hook.kind == "Workload" else conditions.SPEC_CHANGED
     return [_entry(hook, client, (conditions.ALIVE, changed))]
 
@@ -104,9 +116,8 @@ def _queue_entries(hook: Hook, client: ClientConfig, configuration: Configuratio
 def _job_entries(
     verb: Verb, kind: str, descriptor: Descriptor, client: ClientConfig, configuration: Configuration
 ) -> list[dict[str, Any]]:
-    outside = LabelRule("kubernetes.io/metadata.name", "NotIn", tuple(sorted({*_SYSTEM, configuration.namespace})))
-    everywhere = _selector(Selector((outside,)))
-    managed = _selector(Selector((outside, *configuration.managed_jobs_namespace_selector.rules)))
+    everywhere = _selector(Selector((asked_about(configuration),)))
+    managed = _selector(Selector((asked_about(configuration), *configuration.managed_jobs_namespace_selector.rules)))
     without = configuration.manage_jobs_without_queue_name
     hook = next(each for each in job_hooks(kind) if each.verb == verb)
     if verb == "validate":
@@ -125,8 +136,13 @@ def _job_entries(
     return [queued, unqueued]
 
 
+def asked_about(configuration: Configuration) -> LabelRule:
+    """Of the namespaces whose jobs and pods pass through here."""
+    return LabelRule("kubernetes.io/metadata.name", "NotIn", tuple(sorted({*_SYSTEM, configuration.namespace})))
+
+
 def _entry(hook: Hook, client: ClientConfig, matching: tuple[Condition, ...], **more: Any) -> dict[str, Any]:
-    scope = "Namespaced" if hook.of_jobs or hook.kind == "Workload" else "Cluster"
+    scope = "Namespaced" if hook.of_jobs or kind_of(hook.kind).namespaced else "Cluster"
     rule = {
         "apiGroups": [hook.group],
         "apiVersions": [hook.version],

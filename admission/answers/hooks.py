@@ -31,7 +31,7 @@ class Hook:
     @property
     def of_jobs(self) -> bool:
         """Whether what passes is a job, and no queue or Workload."""
-        return self.group not in (KUEUE, LOCKGATE)
+        return self.kind != "Pod" and self.group not in (KUEUE, LOCKGATE, KINDS["ElasticQuota"].group)
 
 
 def _hook(verb: Verb, name: str, *operations: Operation, status: bool = False, domain: str = "kb.io") -> Hook:
@@ -56,6 +56,8 @@ def job_hooks(kind: str) -> tuple[Hook, Hook]:
 
 DESCRIBED = "lockgate.dev"  # where the names of the webhooks of described kinds end
 
+POD_HOOKS = (_hook("mutate", "Pod", "CREATE"), _hook("validate", "Pod", "CREATE", "UPDATE"))
+
 HOOKS: tuple[Hook, ...] = (
     _hook("mutate", "ClusterQueue", "CREATE"),
     _hook("mutate", "ResourceFlavor", "CREATE"),
@@ -64,9 +66,13 @@ HOOKS: tuple[Hook, ...] = (
     _hook("validate", "Cohort", "CREATE", "UPDATE"),
     _hook("validate", "ResourceFlavor", "CREATE", "UPDATE"),
     _hook("validate", "Workload", "CREATE", "UPDATE", status=True),
+    _hook("mutate", "ElasticQuota", "CREATE", domain=DESCRIBED),
+    _hook("validate", "ElasticQuota", "CREATE", "UPDATE", "DELETE", domain=DESCRIBED),
     _hook("validate", "JobKind", "CREATE", "UPDATE", domain=DESCRIBED),
     _hook("validate", "JobProfile", "CREATE", "UPDATE", domain=DESCRIBED),
+    _hook("validate", "QueuePolicy", "CREATE", "UPDATE", domain=DESCRIBED),
     *(hook for kind in JOBS for hook in job_hooks(kind)),
+    *POD_HOOKS,
 )
 
 _BY_PATH = {hook.path: hook for hook in HOOKS}

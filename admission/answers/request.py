@@ -3,17 +3,20 @@
 The envelope on the wire (AdmissionReview) is the shell's; the in-memory world has none.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from admission.api.documents import Document
 from admission.jobs.registry import JobKinds
-from admission.model.colocation_profile import ColocationProfile
 from admission.model.accelerators import Catalogue
+from admission.model.colocation_profile import ColocationProfile
 from admission.model.configuration import Configuration
+from admission.model.elastic_quota import Bindings
 from admission.model.job_profile import JobProfile
+from admission.model.queue_policy import Target
 from admission.model.queues import LocalQueue, PriorityClass
+from admission.rules.effective_policy import Policies
 
 Operation = Literal["CREATE", "UPDATE", "DELETE", "CONNECT"]
 PatchOperation = dict[str, Any]  # one operation of RFC 6902: {"op", "path", "value"}
@@ -58,9 +61,6 @@ class View(Protocol):
         ...
 
     @property
-    def accelerators(self) -> Catalogue: ...
-
-    @property
     def job_profiles(self) -> Sequence[JobProfile]:
         """Those that count, in the order in which they are applied."""
         ...
@@ -70,6 +70,28 @@ class View(Protocol):
 
     def pod_priority_class(self, name: str) -> PriorityClass | None:
         """A core PriorityClass; the empty name asks for the cluster's global default."""
+        ...
+
+    @property
+    def accelerators(self) -> Catalogue: ...
+
+    def elastic_quotas(self, *, fresh: bool = False) -> Bindings:
+        """All of them, by name. `fresh`: not older than the review; may have to be fetched, as an owner."""
+        ...
+
+    def quota_has_pods(self, name: str) -> bool:
+        """Whether a pod names this elastic quota. May have to be fetched, as an owner."""
+        ...
+
+    @property
+    def queue_policies(self) -> Policies: ...
+
+    def policy_path(self, namespace: str, local_queue: str) -> Iterable[Target]:
+        """What QueuePolicies may be for, that count in a LocalQueue: it and whatever is above it, upwards."""
+        ...
+
+    def priority_class_value(self, name: str) -> int | None:
+        """Of a WorkloadPriorityClass; None: there is none. May have to be fetched, as an owner."""
         ...
 
     def local_queue(self, namespace: str, name: str) -> LocalQueue | None: ...

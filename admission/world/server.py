@@ -30,9 +30,8 @@ from admission.world.patches import BadPatch, merged, patched
 from admission.world.rules import defaulted, errors_of
 from admission.world.store import Change, Store, Watch
 from admission.world.versions import shown, taken, version_of
-from admission.world.webhooks import Webhooks
+from admission.world.webhooks import ADMINISTRATOR, Webhooks
 
-ADMINISTRATOR = "admin"
 GARBAGE_COLLECTOR = "system:serviceaccount:kube-system:generic-garbage-collector"
 JOB_CONTROLLER = "system:serviceaccount:kube-system:job-controller"
 PatchBody = Mapping[str, Any] | Sequence[Mapping[str, Any]]
@@ -140,7 +139,7 @@ class ApiServer:
 
     def delete(self, ref: Ref, *, uid: str = "", user: str = ADMINISTRATOR, dry_run: bool = False) -> Answer:
         """`uid`: a precondition. With finalizers left, the object is only marked."""
-        return self._answer(lambda calls: self._delete(ref, uid, dry_run, calls))
+        return self._answer(lambda calls: self._delete(ref, uid, user, dry_run, calls))
 
     def review(self, manifest: Frozen, *, update: bool = False, user: str = ADMINISTRATOR) -> Answer:
         """Only ask the webhooks about a manifest as it is written; an update is one of the object to itself."""
@@ -268,13 +267,15 @@ class ApiServer:
                 ref, f"unable to create new content in namespace {ref.namespace} because it is being terminated"
             )
 
-    def _delete(self, ref: Ref, uid: str, dry_run: bool, calls: Calls) -> Answer:
+    def _delete(self, ref: Ref, uid: str, user: str, dry_run: bool, calls: Calls) -> Answer:
         old = self.store.get(ref)
         if old is None:
             raise not_found(ref)
         meta = old["metadata"]
         if uid and uid != meta["uid"]:
             raise conflict(ref, f"Precondition failed: UID in precondition: {uid}, UID in object meta: {meta['uid']}")
+        if self._webhooks is not None:
+            self._webhooks.let_go(ref, old, user, calls)
         if dry_run:
             return success(old, 200, tuple(calls))
         if meta.get("finalizers") or ref.kind == "Namespace":

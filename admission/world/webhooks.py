@@ -1,25 +1,35 @@
 """The product's webhooks as the API server calls them: those that mutate first, then all that validate."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from admission.answers import Operation, Request, answer, hooks_for
+from admission.answers import Operation, Request, answer, hooks_for, pods
+from admission.answers.configurations import asked_about
 from admission.answers.hooks import Hook
 from admission.jobs.registry import JobKinds
 from admission.model.accelerators import CONFIG_MAP, Catalogue
 from admission.model.colocation_profile import ColocationProfile
 from admission.model.configuration import Configuration
+from admission.model.elastic_quota import QUOTA_NAME, Bindings
 from admission.model.job_profile import JobProfile, in_order
 from admission.model.kinds import Ref, kind_of
+from admission.model.names import NAMESPACE_NAME
+from admission.model.queue_policy import Target
 from admission.model.queues import LocalQueue, PriorityClass, global_default
 from admission.readers.catalogue import read_catalogue
 from admission.readers.colocation_profile import read_colocation_profile
+from admission.readers.elastic_quota import read_elastic_quota
 from admission.readers.job_profile import read_job_profile
 from admission.readers.priority_class import read_priority_class
+from admission.readers.queue_policy import read_queue_policy
 from admission.resources.catalogue import CATALOGUE
+from admission.rules.effective_policy import Policies, path_of
+from admission.stamping.identity import TRUSTED
 from admission.world.answers import Calls, HookCall, denied
 from admission.world.objects import Frozen, Object
 from admission.world.patches import patched
+
+ADMINISTRATOR = "admin"  # whom Kubernetes lets do anything
 
 
 class StoredView:
@@ -31,10 +41,12 @@ class StoredView:
         peek: Callable[[Ref], Frozen | None],
         scan: Callable[[str], Iterable[Frozen]],
     ) -> None:
-        self._scan = scan
         self.configuration = configuration
+        self._scan = scan
         self.job_kinds = JobKinds(configuration.frameworks)
         self._peek = peek
+        self._policies = Policies()
+        self._read_policies: tuple[Frozen, ...] = ()
         self._read_profiles: tuple[tuple[Frozen, ...], tuple[JobProfile, ...]] = ((), ())
 
     @property
@@ -55,6 +67,32 @@ class StoredView:
             found = self._peek(Ref("PriorityClass", "", name))
             return None if found is None else read_priority_class(found)
         return global_default(read_priority_class(found) for found in self._scan("PriorityClass"))
+
+    def elastic_quotas(self, *, fresh: bool = False) -> Bindings:
+        return Bindings(read_elastic_quota(found) for found in self._scan("ElasticQuota"))
+
+    def quota_has_pods(self, name: str) -> bool:
+        labels = ((pod["metadata"].get("labels") or {}) for pod in self._scan("Pod"))
+        return any(said.get(QUOTA_NAME) == name for said in labels)
+
+    @property
+    def queue_policies(self) -> Policies:
+        stored = tuple(self._scan("QueuePolicy"))
+        if stored != self._read_policies:
+            self._policies, self._read_policies = Policies(map(read_queue_policy, stored)), stored
+        return self._policies
+
+    def policy_path(self, namespace: str, local_queue: str) -> Iterator[Target]:
+        queue = self.local_queue(namespace, local_queue)
+        return path_of(namespace, local_queue, queue.cluster_queue if queue is not None else "", self._above)
+
+    def _above(self, kind: str, name: str) -> str:
+        found = self._peek(Ref(kind, "", name)) or {}
+        return str((found.get("spec") or {}).get("cohortName" if kind == "ClusterQueue" else "parentName") or "")
+
+    def priority_class_value(self, name: str) -> int | None:
+        found = self._peek(Ref("WorkloadPriorityClass", "", name))
+        return None if found is None else int(found.get("value") or 0)
 
     @property
     def accelerators(self) -> Catalogue:
@@ -105,11 +143,21 @@ class Webhooks:
             if hook.verb == "validate":
                 self._ask(hook, ref, old, new, subresource, user, calls)
 
+    def let_go(self, ref: Ref, old: Frozen, user: str, calls: Calls) -> None:
+        """Ask every webhook that the object's deletion concerns."""
+        for hook in hooks_for(ref.kind, "DELETE"):
+            self._ask(hook, ref, old, None, None, user, calls)
+
     def _concerned(self, ref: Ref, old: Frozen | None, subresource: str | None) -> tuple[Hook, ...]:
         if "." in ref.kind:  # the API server asks about what is described, and about nothing else that it may hold
             kind = kind_of(ref.kind)
             if self.view.job_kinds.named(kind.group, kind.kind) is None:
                 return ()
+        if ref.kind == "Pod":
+            if not asked_about(self.view.configuration).matches({NAMESPACE_NAME: ref.namespace}):
+                return ()
+            wanted = pods.verbs(self.view)
+            return tuple(hook for hook in hooks_for("Pod", _operation(old), subresource or "") if hook.verb in wanted)
         return hooks_for(ref.kind, _operation(old), subresource or "")
 
     def _ask(
@@ -117,12 +165,14 @@ class Webhooks:
         hook: Hook,
         ref: Ref,
         old: Frozen | None,
-        new: Frozen,
+        new: Frozen | None,
         subresource: str | None,
         user: str,
         calls: Calls,
     ) -> HookCall:
-        request = Request(_operation(old), ref.namespace, new, old, subresource or "", user)
+        operation = "DELETE" if new is None else _operation(old)
+        groups = (TRUSTED,) if user == ADMINISTRATOR else ()
+        request = Request(operation, ref.namespace, new, old, subresource or "", user, groups)
         said = answer(hook.path, request, self.view)
         call = HookCall(hook.path, said.allowed, said.code, said.message, said.patch)
         calls.append(call)

@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from controller.cli import koordinator
 from controller.cli.complaint import Complaint
 
 STOP_SECONDS = 20.0  # what a child may take to finish its requests; Kubernetes itself gives a pod 30
@@ -43,6 +44,8 @@ def command(
         str | None, typer.Option(help="The webhooks', plain HTTP. [default: :8090]")
     ] = None,
     webhook_health_bind: Annotated[str | None, typer.Option(help="The webhooks'. [default: :8091]")] = None,
+    koordinator_preset: koordinator.Preset = None,
+    koordinator_bands: koordinator.Bands = None,
 ) -> None:
     """Run controller and webhooks as two processes."""
     shared = _flags(kubeconfig=kubeconfig, config=config, feature_gates=feature_gates, namespace=namespace)
@@ -71,6 +74,8 @@ def command(
                         webhook_cert_dir=webhook_cert_dir,
                         metrics_bind=webhook_metrics_bind,
                         health_bind=webhook_health_bind,
+                        koordinator_preset=koordinator_preset,
+                        koordinator_bands=koordinator_bands,
                     ),
                 ],
             ]

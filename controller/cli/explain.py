@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from controller.cli import koordinator
+
 
 class Output(StrEnum):
     text = "text"
@@ -24,6 +26,8 @@ def command(
     feature_gates: Annotated[
         str | None, typer.Option(help="Kueue's gates, as Name=true,…; not beside featureGates in the file.")
     ] = None,
+    koordinator_preset: koordinator.Preset = None,
+    koordinator_bands: koordinator.Bands = None,
     output: Annotated[Output, typer.Option(help="What to print.")] = Output.text,
 ) -> None:
     """Why one job waits, in numbers, and when it should start.
@@ -36,13 +40,13 @@ def command(
     from admission.model.names import WorkloadKey
     from controller.cli import rendering
     from controller.cli.complaint import Complaint
-    from controller.cli.playing import moment, prepared
+    from controller.cli.playing import koordinator_of, moment, prepared
 
     kind, *name = what.split("/")
     if len(name) != 2 or (kind in KINDS and kind not in (*JOBS, "Workload")):
         raise Complaint(f"{what!r} names no job: write Kind/namespace/name, like Job/lab/train or Workload/lab/w")
     end = moment("--at", at)
-    simulation, notes = prepared(paths, config, feature_gates)
+    simulation, notes = prepared(paths, config, feature_gates, koordinator_of(koordinator_preset, koordinator_bands))
     ref = simulation.ref_of(kind, *name)
     for note in notes:
         print(f"note: {note}", file=sys.stderr)

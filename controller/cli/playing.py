@@ -1,14 +1,20 @@
 """From paths on the command line to a simulation that is ready to run; `simulate` and `explain` share it."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path as FilePath
 from typing import TypeVar
 
 from admission.configuration import Reading
+from admission.configuration.koordinator import BadKoordinator, read_koordinator
+from admission.model.configuration import DEFAULTS
 from admission.model.durations import BadDuration, duration
 from admission.model.kinds import JOBS, WATCHED
 from admission.model.names import ARRIVAL, QUEUE_NAME, RUNTIME
+from admission.model.qos import Koordinator
+from admission.readers.elastic_quota import read_elastic_quota
 from admission.reconcile.ancestors import DEEPEST
+from admission.rules.elastic_quotas import Family
 from admission.world.simulation import Simulation
 from admission.world.stories import Arrival, Refusal
 from controller.cli.complaint import Complaint
@@ -23,7 +29,10 @@ _FIRST = tuple(kind for kind in WATCHED if kind != "Workload" and kind not in JO
 
 
 def prepared(
-    paths: Sequence[FilePath], config: FilePath | None = None, feature_gates: str | None = None
+    paths: Sequence[FilePath],
+    config: FilePath | None = None,
+    feature_gates: str | None = None,
+    koordinator: Koordinator = DEFAULTS.koordinator,
 ) -> tuple[Simulation, list[str]]:
     """The simulation with everything that the paths hold, and notes on what was left out or added.
 
@@ -32,10 +41,11 @@ def prepared(
     bundle = load(paths)
     rows = list(rows_of(bundle.traces))
     settings = configured(config, feature_gates)
-    simulation = Simulation(settings.core)
+    simulation = Simulation(replace(settings.core, koordinator=koordinator))
     problems: list[Problem] = []
     notes = [*map(str, settings.notes), *bundle.notes]
-    objects = sorted((one for one in bundle.manifests if not one.arrives), key=lambda one: _FIRST.index(one.kind))
+    objects = sorted((one for one in bundle.manifests if not one.arrives), key=_place)
+    objects = _parents_first(objects)
     arriving = [one for one in bundle.manifests if one.arrives]
     parts = list(_parts(arriving, settings.core.manage_jobs_without_queue_name))
     notes += [f"skipped {one}, which {whose} makes ({one.file})" for one, whose in parts]
@@ -67,6 +77,21 @@ def prepared(
     return simulation, notes
 
 
+def _place(one: Manifest) -> int:
+    """Whom others need comes first; what lends templates to jobs is needed by those alone."""
+    return _FIRST.index(one.kind) if one.kind in _FIRST else len(_FIRST)
+
+
+def _parents_first(manifests: Sequence[Manifest]) -> list[Manifest]:
+    """Elastic quotas in the order in which they are let in; all others stay where they are."""
+    at = [number for number, one in enumerate(manifests) if one.kind == "ElasticQuota"]
+    quotas = [read_elastic_quota(manifests[number].content) for number in at]
+    rank = {name: number for number, name in enumerate(Family({one.name: one for one in quotas}).downwards)}
+    order = sorted(range(len(at)), key=lambda number: rank.get(quotas[number].name, 0))
+    moved = dict(zip(at, [manifests[at[number]] for number in order], strict=True))
+    return [moved.get(number, one) for number, one in enumerate(manifests)]
+
+
 def moment(option: str, text: str | None) -> float | None:
     """A duration given as an option. Raises Complaint."""
     if text is None:
@@ -82,6 +107,14 @@ def configured(config: FilePath | None, feature_gates: str | None) -> Reading:
     try:
         return read_file(config, feature_gates=feature_gates or "")
     except BadConfiguration as error:
+        raise Complaint(str(error)) from error
+
+
+def koordinator_of(preset: str | None, bands: str | None) -> Koordinator:
+    """Likewise."""
+    try:
+        return read_koordinator(preset, bands)
+    except BadKoordinator as error:
         raise Complaint(str(error)) from error
 
 

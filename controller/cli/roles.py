@@ -103,6 +103,8 @@ def _webhooks(gates: Gates) -> list[Rule]:
     default_class = {**_may(("get",), KUEUE, "workloadpriorityclasses"), "resourceNames": [DEFAULT_PRIORITY_CLASS]}
     return [
         *([default_class] if gates["WorkloadPriorityClassDefaulting"] else ()),
+        _may(("list",), "", "pods"),  # whether any names an elastic quota that is to go
+        _may(_WATCH, KINDS["ElasticQuota"].group, "elasticquotas"),
         _may(_WATCH, "", "namespaces"),
         _may(_WATCH, KUEUE, "clusterqueues", "cohorts", "localqueues"),
         _may(_WATCH, LOCKGATE, *(KINDS[name].plural for name in ("JobKind", "JobProfile", "QueuePolicy"))),

@@ -11,6 +11,8 @@ from typing import Annotated
 import msgspec
 import typer
 
+from controller.cli import koordinator
+
 
 class Output(StrEnum):
     table = "table"
@@ -27,6 +29,8 @@ def command(
     until: Annotated[
         str | None, typer.Option(help="Stop after this much virtual time, like 2h; else when all that can end has.")
     ] = None,
+    koordinator_preset: koordinator.Preset = None,
+    koordinator_bands: koordinator.Bands = None,
     output: Annotated[Output, typer.Option(help="What to print.")] = Output.table,
 ) -> None:
     """Play manifests and traces on a virtual clock: who starts when, who waits and why.
@@ -34,12 +38,14 @@ def command(
     Jobs arrive at their annotation lockgate.dev/arrival and run for lockgate.dev/runtime (for ever without it).
     """
     from controller.cli import rendering
-    from controller.cli.playing import moment, prepared
+    from controller.cli.playing import koordinator_of, moment, prepared
     from controller.cli.results import result
 
     end = moment("--until", until)
     with no_collector():
-        simulation, notes = prepared(paths, config, feature_gates)
+        simulation, notes = prepared(
+            paths, config, feature_gates, koordinator_of(koordinator_preset, koordinator_bands)
+        )
         for note in notes:
             print(f"note: {note}", file=sys.stderr)
         with progress(lambda: simulation.done, lambda: simulation.expected) as step:

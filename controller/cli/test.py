@@ -6,12 +6,14 @@ cases need what this runner does not have.
 
 import json
 import sys
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from controller.cli import koordinator
 from controller.cli.complaint import Complaint
 from controller.cli.telling import tell
 
@@ -65,11 +67,13 @@ def command(
         str | None,
         typer.Option(help="The same for Kueue's gates, as Name=true,…; not beside featureGates in the file."),
     ] = None,
+    koordinator_preset: koordinator.Preset = None,
+    koordinator_bands: koordinator.Bands = None,
 ) -> None:
     """Run scenario files and compare what happens with what they expect."""
     from admission.world.scenario.report import FileResult, as_json, as_junit, count, text
     from admission.world.scenario.runner import run_case
-    from controller.cli.playing import configured
+    from controller.cli.playing import configured, koordinator_of
 
     if live and rewrite:
         raise Complaint("--rewrite and --live: what a live run shows may be chance; rewrite from a run in memory")
@@ -77,7 +81,8 @@ def command(
         raise Complaint("--kubeconfig: a run in memory asks nothing of a cluster; add --live or leave the flag away")
     if own_product and not live:
         raise Complaint("--own-product: a run in memory has a product for each case; add --live or leave the flag away")
-    running = configured(config, feature_gates).core
+    words = koordinator_of(koordinator_preset, koordinator_bands)
+    running = replace(configured(config, feature_gates).core, koordinator=words)
     cases = _read_all(_files(paths))
     if live:
         from controller.cli.live.run import run_live
@@ -86,6 +91,8 @@ def command(
         if own_product:
             own = [f"--config={config.absolute()}"] if config else []
             own += [f"--feature-gates={feature_gates}"] if feature_gates else []
+            own += [f"--koordinator-preset={koordinator_preset}"] if koordinator_preset else []
+            own += [f"--koordinator-bands={koordinator_bands}"] if koordinator_bands else []
         found = run_live(list(cases.values()), str(kubeconfig) if kubeconfig else None, running, own)
     else:
         found = [run_case(case, running) for case in cases.values()]

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from controller.cli import koordinator
+
 
 def command(
     kubeconfig: Annotated[
@@ -27,6 +29,8 @@ def command(
     health_bind: Annotated[
         str | None, typer.Option(help="HOST:PORT of /healthz and /readyz; 0: none. [default: :8091]")
     ] = None,
+    koordinator_preset: koordinator.Preset = None,
+    koordinator_bands: koordinator.Bands = None,
 ) -> None:
     """Run the webhook server: stamps and holds jobs, refuses what can't be right."""
     flags = {
@@ -38,6 +42,8 @@ def command(
         "--webhook-cert-dir": webhook_cert_dir,
         "--metrics-bind": metrics_bind,
         "--health-bind": health_bind,
+        "--koordinator-preset": koordinator_preset,
+        "--koordinator-bands": koordinator_bands,
     }
     given = [part for flag, value in flags.items() if value is not None for part in (flag, str(value))]
     # By module name: nothing here may import the webhooks.

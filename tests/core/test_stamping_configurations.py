@@ -37,8 +37,13 @@ def test_paths_and_names_are_kueues() -> None:
         "/validate-kueue-x-k8s-io-v1beta2-cohort": "vcohort.kb.io",
         "/validate-kueue-x-k8s-io-v1beta2-resourceflavor": "vresourceflavor.kb.io",
         "/validate-kueue-x-k8s-io-v1beta2-workload": "vworkload.kb.io",
+        "/mutate-scheduling-sigs-k8s-io-v1alpha1-elasticquota": "melasticquota.lockgate.dev",
+        "/validate-scheduling-sigs-k8s-io-v1alpha1-elasticquota": "velasticquota.lockgate.dev",
         "/validate-lockgate-dev-v1alpha1-jobkind": "vjobkind.lockgate.dev",
         "/validate-lockgate-dev-v1alpha1-jobprofile": "vjobprofile.lockgate.dev",
+        "/validate-lockgate-dev-v1alpha1-queuepolicy": "vqueuepolicy.lockgate.dev",
+        "/mutate--v1-pod": "mpod.kb.io",
+        "/validate--v1-pod": "vpod.kb.io",
     } | {f"/{verb}-{rest}": f"{verb[0]}{rest.rpartition('-')[2]}.kb.io" for verb in ("mutate", "validate") for rest in (
         "argoproj-io-v1alpha1-workflow",  # by the same rule: Kueue has no such kind
         "batch-v1-job",
@@ -79,7 +84,7 @@ def test_jobs_of_system_namespaces_and_our_own_never_leave_the_api_server(name: 
 def test_names_are_unique_and_trust_the_given_authority() -> None:
     made = webhook_configurations(by_service("kueue-system", "Q0E="), DEFAULTS)
     names = [webhook["name"] for manifest in made for webhook in manifest["webhooks"]]
-    assert len(names) == len(set(names)) == 8 + 3 * len(JOB_KINDS)
+    assert len(names) == len(set(names)) == 11 + 3 * len(JOB_KINDS)
     assert {webhook["clientConfig"]["caBundle"] for webhook in _webhooks().values()} == {"Q0E="}
 
 
@@ -94,7 +99,8 @@ def test_which_webhooks_a_write_passes() -> None:
     assert [hook.name for hook in hooks_for("Job", "UPDATE", "status")] == []
     assert [hook.name for hook in hooks_for("Workload", "UPDATE", "status")] == ["vworkload.kb.io"]
     assert [hook.name for hook in hooks_for("ClusterQueue", "DELETE")] == []
-    assert [hook.name for hook in hooks_for("Pod", "CREATE")] == []
+    assert [hook.name for hook in hooks_for("Pod", "CREATE")] == ["mpod.kb.io", "vpod.kb.io"]
+    assert [hook.name for hook in hooks_for("Pod", "UPDATE")] == ["vpod.kb.io"]
 
 
 def test_kinds_that_are_not_listed_are_not_asked_about() -> None:

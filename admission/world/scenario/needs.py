@@ -24,8 +24,8 @@ BY_CHOICE = frozenset({"live-only", "offline-only"})  # no manifest shows these
 
 # What is run here of the things that `needs` can name.
 _SUPPORTED = frozenset(
-    {"offline-only", "colocationprofile", "conversion", "faults", "kai-queue", "limitrange", "qos", "replicas",
-     "runtimeclass", "volcano-job", "volcano-queue"}
+    {"offline-only", "colocationprofile", "conversion", "elasticquota", "faults", "kai-queue", "limitrange", "qos",
+     "replicas", "runtimeclass", "volcano-job", "volcano-queue"}
 )  # fmt: skip
 
 

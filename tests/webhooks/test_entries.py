@@ -18,7 +18,7 @@ from tests.shell.apiserver import ApiServer
 from tests.shell.conftest import StillClock, until
 from tests.webhooks.loopback import Stored, loopback
 from tests.webhooks.serving import StandingView, webhook_server
-from webhooks.described import DescribedKinds
+from webhooks.entries import Entries
 from webhooks.view import ClusterView
 
 GROUP = "/apis/admissionregistration.k8s.io/v1"
@@ -48,7 +48,7 @@ async def test_a_described_kind_is_entered_and_taken_out_beside_all_the_others()
         installed(stored)
         before = dict(stored.objects)
         view = ClusterView(client, DEFAULTS)
-        kinds = DescribedKinds(client, view)
+        kinds = Entries(client, view)
         await kinds.step()
         assert stored.objects == before  # nothing to say, nothing said
         describe(view.job_kinds)
@@ -72,7 +72,7 @@ async def test_it_is_reached_and_trusted_like_the_kinds_that_are_built_in() -> N
         path = "/validate-experiments.example-v1-sweep"
         for reached in (by_url("https://gate.example:9443", "Q0E="), by_service("kueue-system", "Q0E=", 8443)):
             installed(stored, reached)
-            await DescribedKinds(client, view).step()
+            await Entries(client, view).step()
             assert entered(stored, VALIDATING)[0]["clientConfig"] == reached(path)
 
 
@@ -91,14 +91,14 @@ async def test_an_authority_that_was_published_meanwhile_is_not_set_back() -> No
 
         client.call = slow  # type: ignore[method-assign]
         with pytest.raises(Conflict):
-            await DescribedKinds(client, view).step()
+            await Entries(client, view).step()
 
 
 async def test_without_an_installation_there_is_nothing_to_do() -> None:
     async with loopback() as (stored, url), Client(host=url) as client:
         view = ClusterView(client, DEFAULTS)
         describe(view.job_kinds)
-        await DescribedKinds(client, view).step()
+        await Entries(client, view).step()
         assert stored.objects == {}
 
 
@@ -107,15 +107,15 @@ async def test_entries_stay_until_all_job_kinds_are_known() -> None:
         installed(stored)
         first = ClusterView(client, DEFAULTS)
         describe(first.job_kinds)
-        await DescribedKinds(client, first).step()
+        await Entries(client, first).step()
         view = ClusterView(client, DEFAULTS)
-        running = asyncio.create_task(DescribedKinds(client, view).run())
+        running = asyncio.create_task(Entries(client, view).run())
         await asyncio.sleep(0)
         assert entered(stored)
-        view.described.set()
+        view.entries_due.set()
         await until(lambda: not entered(stored))
         describe(view.job_kinds)
-        view.described.set()
+        view.entries_due.set()
         await until(lambda: bool(entered(stored)))
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)
@@ -127,18 +127,18 @@ async def test_job_kinds_are_followed() -> None:
         await server.put(f"{JOB_KINDS}/sweep", spec=job_kind()["spec"])
         view = ClusterView(client, DEFAULTS, StillClock())
         watching = asyncio.create_task(together(view.watches()))
-        await view.described.wait()
+        await view.entries_due.wait()
         assert view.job_kinds.named("experiments.example", "Sweep") == "Sweep.v1.experiments.example"
-        view.described.clear()
+        view.entries_due.clear()
         await server.put(f"{JOB_KINDS}/sweep", spec={**job_kind()["spec"], "podSets": []})
-        await view.described.wait()
+        await view.entries_due.wait()
         assert view.job_kinds.named("experiments.example", "Sweep") is None
-        view.described.clear()
+        view.entries_due.clear()
         await server.put(f"{JOB_KINDS}/sweep", spec=job_kind()["spec"])
-        await view.described.wait()
-        view.described.clear()
+        await view.entries_due.wait()
+        view.entries_due.clear()
         await server.remove(f"{JOB_KINDS}/sweep")
-        await view.described.wait()
+        await view.entries_due.wait()
         assert view.job_kinds.named("experiments.example", "Sweep") is None
         watching.cancel()
         await asyncio.gather(watching, return_exceptions=True)
@@ -148,7 +148,7 @@ async def test_a_cluster_without_job_kinds_has_none() -> None:
     async with ApiServer().running() as server, Client(server.url) as client:
         view = ClusterView(client, DEFAULTS, StillClock())
         watching = asyncio.create_task(together(view.watches()))
-        await view.described.wait()
+        await view.entries_due.wait()
         assert list(view.job_kinds) == list(JobKinds())
         watching.cancel()
         await asyncio.gather(watching, return_exceptions=True)
