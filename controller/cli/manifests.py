@@ -13,8 +13,9 @@ from admission.api.crd import STORED, VERSIONS
 from admission.conversion import Unconvertible, convert
 from admission.jobs import JOB_KINDS
 from admission.jobs.ray_job import served
-from admission.model.kinds import JOBS, KINDS, KUEUE, WATCHED, kind_of
+from admission.model.kinds import JOBS, KINDS, KUEUE, SINGLE, WATCHED, kind_of
 from admission.model.names import QUEUE_NAME
+from admission.readers.catalogue import read_catalogue
 from admission.readers.job_kind import read_job_kind
 from admission.world.objects import kind_key
 from controller.cli.complaint import Complaint
@@ -241,6 +242,8 @@ def _judged(content: Any, path: Path, lenient: bool) -> tuple[str | None, list[F
         problem = "is missing" if value is None else "is not a string"
         return None, [Fault((*path, name), value, problem, "write it as kubectl expects, like batch/v1 and Job")]
     known = KINDS.get(kind) if kind in SIMULATED else None
+    if kind in SINGLE and _named(content) != SINGLE[kind]:
+        known = None
     group, _, written = version.rpartition("/")
     if known is None or known.group != group:
         return None, []
@@ -251,12 +254,19 @@ def _judged(content: Any, path: Path, lenient: bool) -> tuple[str | None, list[F
     try:
         judge = job_faults if kind in JOB_SHAPES else faults
         wrong = list(judge(kind, _present(content))) or list(_misnamed(kind, content["metadata"]))
+        if kind == "ConfigMap" and not wrong:
+            wrong = [Fault((), None, each, "mend it or leave it out") for each in read_catalogue(content).faults]
         if kind == "LimitRange" and not wrong:
             wrong = list(limit_faults(content))
     except Unconvertible as error:
         wrong = [Fault((), None, str(error), f"write {known.api_version}")]
     wrong += unknown_fields(kind, content, written)
     return kind, [fault._replace(path=(*path, *fault.path)) for fault in wrong]
+
+
+def _named(content: Mapping[str, Any]) -> object:
+    metadata = content.get("metadata")
+    return metadata.get("name") if isinstance(metadata, dict) else None
 
 
 def _present(content: Mapping[str, Any]) -> Mapping[str, Any]:

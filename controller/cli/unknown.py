@@ -51,6 +51,7 @@ _KUBERNETES: Mapping[str, Schema] = {
     "Job": _map_of(spec=_JOB_SPEC),
     "Namespace": _map_of(spec=_map_of("finalizers")),
     "LimitRange": _map_of(spec=_map_of("limits")),
+    "ConfigMap": _map_of("data", "binaryData", "immutable"),
     "RuntimeClass": _map_of("handler", "scheduling", overhead=_map_of("podFixed")),
     "PriorityClass": _map_of("value", "globalDefault", "description", "preemptionPolicy"),
 }
