@@ -23,6 +23,10 @@ SILENT_SECONDS = 120.0
 _NAME = "workload-name-goes-here"
 
 
+class Stalled(HackError):
+    """Workloads are left, and nobody does anything for them."""
+
+
 @dataclass(slots=True)
 class Life:
     """One Workload. Times of the driver's clock in seconds; `stamped` are the API's own, in whole seconds."""
@@ -68,7 +72,7 @@ class Driver:
         self.done = 0
 
     async def run(self, seconds: float) -> float:
-        """How long it took. HackError that tells who is left, after `seconds` or when nothing happens any more.
+        """How long it took. Stalled, which tells who is left, after `seconds` or when nothing happens any more.
 
         Also whatever a request of ours was refused with.
         """
@@ -82,7 +86,7 @@ class Driver:
             async with asyncio.timeout(seconds):
                 await self._finished
         except TimeoutError:
-            raise HackError(f"not done after {seconds:.0f} s; {self._left()}") from None
+            raise Stalled(f"not done after {seconds:.0f} s; {self._left()}") from None
         finally:
             watching.cancel()
             for task in self._tasks:
@@ -112,7 +116,7 @@ class Driver:
         while heard != self.seen_events:
             heard = self.seen_events
             await asyncio.sleep(SILENT_SECONDS)
-        raise HackError(f"no news of any Workload for {SILENT_SECONDS:.0f} s; {self._left()}")
+        raise Stalled(f"no news of any Workload for {SILENT_SECONDS:.0f} s; {self._left()}")
 
     def _left(self) -> str:
         left = [f"{key[0]}/{key[1]}: {life.told()}" for key, life in self.lives.items() if not life.ended]

@@ -13,10 +13,10 @@ from typing import Any
 
 from hack.bench import writes
 from hack.bench.contestants import Contestant
-from hack.bench.driver import Driver, Life
+from hack.bench.driver import Driver, Life, Stalled
 from hack.bench.mix import KUEUE, Mix, standing
 from hack.bench.wire import Wire
-from hack.cluster import Cluster, Extra, HackError, Usage
+from hack.cluster import Cluster, Extra, Usage
 
 # As in the control plane of Kueue's own benchmark, so that the API server's fairness rules are not what is measured.
 INFLIGHT = Extra(apiserver=("--max-requests-inflight=5000", "--max-mutating-requests-inflight=2500"))
@@ -71,7 +71,7 @@ class Result:
 
 
 def play(contestant: Contestant, mix: Mix, say: Callable[[str], None], flags: tuple[str, ...] = ()) -> Result:
-    """From nothing to nothing. HackError, as StartFailed is."""
+    """From nothing to nothing. Stalled, StartFailed."""
     load = os.getloadavg()[0]
     with Cluster.start(extra=INFLIGHT) as cluster:
         contestant.start(cluster, flags)
@@ -96,8 +96,8 @@ async def _measured(
         sampling = asyncio.create_task(_sample(cluster, driver, before, samples, say))
         try:
             wall = await driver.run(LONGEST_SECONDS)
-        except HackError as error:
-            raise HackError(f"{error}\n{_last_words(contestant, cluster)}") from None
+        except Stalled as error:
+            raise Stalled(f"{error}\n{_last_words(contestant, cluster)}") from None
         finally:
             sampling.cancel()
             with suppress(asyncio.CancelledError):
