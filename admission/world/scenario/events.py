@@ -1,7 +1,7 @@
 """The events of a scenario, carried out on the world."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from admission.api.crd import STORED
@@ -10,6 +10,7 @@ from admission.model.times import stamp
 from admission.world.answers import Answer
 from admission.world.objects import Frozen, Object, copied, ref_of
 from admission.world.operators import NotPossible
+from admission.world.scenario.elastic_quotas import cluster_of, pods_of
 from admission.world.scenario.event_forms import (
     AdmissionReview,
     Cluster,
@@ -35,8 +36,9 @@ from admission.world.scenario.naming import Manifest, by_name, names_of
 from admission.world.scenario.recorder import Recorder
 from admission.world.scenario.references import from_the_start
 from admission.world.scenario.watchman import Watchman
-from admission.world.server import ADMINISTRATOR, GARBAGE_COLLECTOR
+from admission.world.server import GARBAGE_COLLECTOR
 from admission.world.stage import Stage
+from admission.world.webhooks import ADMINISTRATOR
 
 _ACTORS = {
     "garbage-collector": GARBAGE_COLLECTOR,
@@ -113,6 +115,10 @@ class Events:
                 self._convert_again()
             case SetRequest(requests=requests) if requests.keys() <= self._recorder.foreign.names:
                 self._recorder.foreign.demand.update(requests)
+            case Cluster(resources=resources):
+                self._place_anew([cluster_of(resources)])
+            case SetRequest(requests=requests):
+                self._place_anew(pods_of(requests, self._form.objects))
             case StartReplicas(replicas=replicas):
                 self._world.start_replicas(replicas)
             case KillLeader(afterWrites=after_writes):
@@ -190,6 +196,13 @@ class Events:
             if "spec" in wanted:
                 answer = self._world.api.patch(ref, {"spec": wanted["spec"]})
                 self._answered(self.current, f"patch {ref}", None, wanted, answer)
+
+    def _place_anew(self, manifests: Iterable[Manifest]) -> None:
+        """Each in the place of the one of its name: what elastic quotas are reckoned from."""
+        for manifest in manifests:
+            if self._world.api.peek(ref_of(manifest)) is not None:
+                self._world.api.delete(ref_of(manifest))
+            self._create(self.current, manifest, None, ADMINISTRATOR, False)
 
     # disturbance
 

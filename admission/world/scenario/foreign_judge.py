@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from admission.model.amounts import amount, text
 from admission.world.objects import Frozen
+from admission.world.scenario.elastic_quotas import judge_elastic_quota
 from admission.world.scenario.expectation_forms import Foreign
 from admission.world.scenario.facts import Facts
 from admission.world.scenario.foreign import gang_of, runs
@@ -31,6 +32,9 @@ def judge_foreign(expectation: Foreign, facts: Facts) -> Iterator[Found]:
         yield from _gang(said, facts)
     elif "volcanoQueue" in said:
         yield from _volcano_queue(said, facts)
+    elif "elasticQuota" in said:
+        for found in judge_elastic_quota(said, facts.find(f"ElasticQuota/{said['elasticQuota']}")):
+            yield Found(*found)
     else:
         raise TypeError(f"{', '.join(said)} cannot be judged here: its need is not supported")
 
