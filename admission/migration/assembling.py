@@ -48,9 +48,9 @@ def _check(tree: Tree, findings: Findings) -> None:
             findings.note(queue.about, "parent", queue.parent, why)
     safe: set[str] = {""}
     for queue in tree.queues:
-        way, here = list[str](), queue.name
+        way, here = dict[str, None](), queue.name
         while here in parents and here not in safe and here not in way:
-            way.append(here)
+            way[here] = None
             here = parents[here]
         if here in way:
             findings.fault(queue.about, f"is its own ancestor: {' below '.join((*way, here))}", "mend its parent")
@@ -68,6 +68,22 @@ class _Assembly:
             self.children.setdefault(queue.parent, []).append(queue)
         named = [resource for queue in tree.queues for resource in queue.quotas]
         self.resources = list(dict.fromkeys(("cpu", "memory", *sorted({*named, *around.total}))))
+        self.flavor: dict[str, str] = {}  # of each queue: its own, or that of the nearest queue above that has one
+        self.bounded: dict[str, frozenset[str]] = {}  # resources of which somebody above owns so much and no more
+        self._walk()
+
+    def _walk(self) -> None:
+        """From the top down: what is beyond a change of flavor bounds nobody."""
+        order = [queue for queue in self.tree.queues if queue.parent not in self.by_name]
+        for queue in order:  # grows while it is walked
+            order += self.children.get(queue.name, ())
+            above = self.by_name.get(queue.parent)
+            inherited = self.around.flavor if above is None else self.flavor[above.name]
+            self.flavor[queue.name] = queue.flavor or inherited
+            self.bounded[queue.name] = frozenset()
+            if above is not None and self.flavor[queue.name] == inherited:
+                stated = {name for name, quota in above.quotas.items() if quota.owned is not None}
+                self.bounded[queue.name] = self.bounded[above.name] | stated
 
     def objects(self) -> Iterator[dict[str, Any]]:
         if not self.tree.queues:
@@ -103,9 +119,9 @@ class _Assembly:
     def _tell_flavors(self) -> None:
         for queue in self.tree.queues:
             above = self.by_name.get(queue.parent)
-            if above is not None and self._flavor(queue) != self._flavor(above):
-                why = f"the queue above is of flavor {self._flavor(above)}: what this one owns is not taken from there"
-                self.findings.note(queue.about, "flavor", self._flavor(queue), why)
+            if above is not None and self.flavor[queue.name] != self.flavor[above.name]:
+                why = f"the queue above is of flavor {self.flavor[above.name]}: this one owns nothing from there"
+                self.findings.note(queue.about, "flavor", self.flavor[queue.name], why)
 
     def _is_apart(self, queue: ForeignQueue) -> bool:
         return queue.apart and self._is_inner(queue)
@@ -113,35 +129,20 @@ class _Assembly:
     def _flavors(self) -> Iterator[dict[str, Any]]:
         labels: dict[str, Mapping[str, str]] = {}
         for queue in self.tree.queues:
-            flavor = self._flavor(queue)
+            flavor = self.flavor[queue.name]
             labels[flavor] = {**labels.get(flavor, {}), **queue.node_labels}
         for name, nodes in labels.items():
             yield _object("ResourceFlavor", name, {"nodeLabels": dict(nodes)} if nodes else {})
 
     # quotas
 
-    def _flavor(self, queue: ForeignQueue) -> str:
-        """Its own, or that of the nearest queue above that has one."""
-        while not queue.flavor and queue.parent in self.by_name:
-            queue = self.by_name[queue.parent]
-        return queue.flavor or self.around.flavor
-
     def _quota(self, queue: ForeignQueue, resource: str) -> Quota:
         return queue.quotas.get(resource, Quota(None))
 
-    def _bounded_above(self, queue: ForeignQueue, resource: str) -> bool:
-        """Somebody above, on the same nodes, owns so much of it and no more."""
-        flavor = self._flavor(queue)
-        while queue.parent in self.by_name:
-            queue = self.by_name[queue.parent]
-            if self._flavor(queue) == flavor and self._quota(queue, resource).owned is not None:
-                return True
-        return False
-
     def _beneath(self, queue: ForeignQueue) -> list[ForeignQueue]:
         """Children on the same nodes: what others own is no part of what their parent owns."""
-        flavor = self._flavor(queue)
-        return [child for child in self.children.get(queue.name, ()) if self._flavor(child) == flavor]
+        flavor = self.flavor[queue.name]
+        return [child for child in self.children.get(queue.name, ()) if self.flavor[child.name] == flavor]
 
     def _owns(self, queue: ForeignQueue, resource: str) -> int:
         """The nominal quota of its subtree, as far as it counts for the parent's."""
@@ -175,7 +176,7 @@ class _Assembly:
 
     def _open_entry(self, queue: ForeignQueue, resource: str, quota: Quota, below: int) -> dict[str, str]:
         """Of a resource that is guaranteed without a bound."""
-        if self._bounded_above(queue, resource):
+        if resource in self.bounded[queue.name]:
             self.findings.note(
                 queue.about, resource, "unlimited", "a queue above owns only so much: it is borrowed from there"
             )
@@ -202,7 +203,7 @@ class _Assembly:
     def _root(self) -> dict[str, Any]:
         """It owns what the cluster has beyond what queues own."""
         top = [queue for queue in self.tree.queues if queue.parent not in self.by_name and not self._is_apart(queue)]
-        flavors = list(dict.fromkeys(map(self._flavor, top)))
+        flavors = list(dict.fromkeys(self.flavor[queue.name] for queue in top))
         rest = {
             resource: total - sum(self._owns(queue, resource) for queue in top)
             for resource, total in self.around.total.items()
@@ -224,7 +225,7 @@ class _Assembly:
         spec: dict[str, Any] = {} if queue.apart else {"parentName": self._parent(queue)}
         if queue.apart:  # with nobody beside it there is nothing to lend or borrow
             quotas = [{key: quota[key] for key in ("name", "nominalQuota")} for quota in quotas]
-        spec["resourceGroups"] = self._groups(self._flavor(queue), quotas)
+        spec["resourceGroups"] = self._groups(self.flavor[queue.name], quotas)
         if queue.weight:
             spec["fairSharing"] = {"weight": queue.weight}
         return _object("Cohort", queue.name, spec, queue.labels)
@@ -242,7 +243,7 @@ class _Assembly:
                 "withinClusterQueue": queue.preemption.within,
                 "reclaimWithinCohort": queue.preemption.reclaim,
             },
-            "resourceGroups": self._groups(self._flavor(queue), quotas),
+            "resourceGroups": self._groups(self.flavor[queue.name], quotas),
         }
         if queue.weight:
             spec["fairSharing"] = {"weight": queue.weight}

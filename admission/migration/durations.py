@@ -6,7 +6,7 @@ from admission.model.durations import BadDuration, duration
 
 def duration_text(fields: Fields, name: str) -> str:
     """As it is written; "" where there is none or it is 0, which means the same."""
-    text = fields.text(name)
+    text = fields.word(name)
     if not text:
         return ""
     try:

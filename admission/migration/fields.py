@@ -101,6 +101,13 @@ class Fields:
         value = self._typed(name, str, "is not a text", "write it in quotes")
         return value if isinstance(value, str) else otherwise
 
+    def word(self, name: str) -> str:
+        """A text, also where it was written without quotes and looks like a number; "" where there is none."""
+        value = self.take(name)
+        if isinstance(value, bool):
+            return "true" if value else "false"
+        return str(value) if type(value) is int and abs(value) < 2**63 else self.text(name)
+
     def flag(self, name: str, otherwise: bool = False) -> bool:
         value = self._typed(name, bool, "is not true or false", "write one of the two")
         return value if isinstance(value, bool) else otherwise

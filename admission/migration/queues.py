@@ -65,7 +65,10 @@ def of_unlisted(states_some: bool, listed_by_anybody: bool) -> int | None:
 
 def tell_priorities(priorities: Mapping[str, tuple[str, int]], findings: Findings) -> None:
     """Queues by name, with their parent and priority: of siblings that differ the higher one came first there."""
+    levels: dict[str, set[int]] = {}
+    for parent, own in priorities.values():
+        levels.setdefault(parent, set()).add(own)
     for queue, (parent, own) in priorities.items():
-        if any(above == parent and other != own for above, other in priorities.values()):
+        if len(levels[parent]) > 1:
             why = "queues have no order of their own here: what is over quota is shared by weight alone"
             findings.note(f"Queue {queue}", "spec.priority", own, why)

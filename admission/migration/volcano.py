@@ -104,6 +104,10 @@ class _Read:
 def _shares(found: Sequence[_Read], total: Mapping[str, int]) -> dict[str, dict[str, int]]:
     """What each queue's weight is of what its parent has, rounded down."""
     shares: dict[str, dict[str, int]] = {}
+    weights: dict[str, int] = {}  # of all children, by parent
+    for one in found:
+        if one.name != ROOT:
+            weights[one.parent] = weights.get(one.parent, 0) + max(one.weight, 0)
     waiting = [one for one in found if one.name != ROOT]
     while waiting:
         ready = [one for one in waiting if not one.parent or one.parent in shares]
@@ -111,7 +115,7 @@ def _shares(found: Sequence[_Read], total: Mapping[str, int]) -> dict[str, dict[
             break
         for one in ready:
             above = total if not one.parent else shares[one.parent]
-            siblings = sum(max(other.weight, 0) for other in found if other.name != ROOT and other.parent == one.parent)
+            siblings = weights[one.parent]
             shares[one.name] = {
                 resource: amount * max(one.weight, 0) // siblings if siblings else 0
                 for resource, amount in above.items()

@@ -58,7 +58,7 @@ class _Read:
         self.taken: dict[str, str] = {}
 
     def partition(self, partition: Fields) -> None:
-        name = partition.text("name", _PARTITION)
+        name = partition.word("name") or _PARTITION
         partition.about = f"partition {name}"
         partition.drop("placementrules", "a JobProfile can give jobs their queue by namespace, user and group")
         partition.drop("nodesortpolicy", "nodes are the scheduler's business")
@@ -72,7 +72,7 @@ class _Read:
             self._queue(queue, None, "" if name == _PARTITION else f"{name}.", preempts)
 
     def _queue(self, fields: Fields, parent: _Queue | None, prefix: str, preempts: bool) -> None:
-        own = fields.text("name")
+        own = fields.word("name")
         if not own:
             fields.fault("name", "is missing", "name the queue")
             return
@@ -133,10 +133,10 @@ class _Read:
     def _properties(self, one: _Queue, preemption: Preemption) -> dict[str, Any]:
         """What they say of preemption goes there; the rest into a QueuePolicy, or is told."""
         properties, policy = one.fields.child("properties"), dict[str, Any]()
-        sort = properties.text("application.sort.policy")
+        sort = properties.word("application.sort.policy")
         if sort not in ("", "fifo"):
             properties.drop("application.sort.policy", "jobs of a queue are ordered by priority, then by age")
-        match properties.text("preemption.policy").lower():
+        match properties.word("preemption.policy").lower():
             case "fence":
                 preemption.reclaim = "Never"
                 if one.inner:

@@ -21,6 +21,7 @@ from controller.kit.documents import Path as FieldPath
 
 _SUFFIXES = (".yaml", ".yml", ".json")
 _QUEUES = "queues.yaml"  # the key of YuniKorn's ConfigMap
+_VALUES = "yunikornDefaults"  # where the values of YuniKorn's chart have what goes into it
 # Groups of the kinds that are queues in each system; YuniKorn's queues are no objects.
 _KINDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "kai": {"scheduling.run.ai": ("Queue",)},
@@ -160,16 +161,18 @@ def _is_queue(system: System, content: Any) -> bool:
 
 
 def _partitions(source: _Source) -> Iterator[_Source]:
-    """A `queues.yaml`: the document itself, or the entries of a ConfigMap whose key says so."""
+    """A `queues.yaml`: the document itself, or entries of a ConfigMap or of its chart's values whose key says so."""
     content = source.content
     if not isinstance(content, dict):
         return
     if "partitions" in content:
         yield source
-    elif content.get("kind") == "ConfigMap" and isinstance(content.get("data"), dict):
-        for key, text in content["data"].items():
+        return
+    member = "data" if content.get("kind") == "ConfigMap" else _VALUES
+    if isinstance(content.get(member), dict):
+        for key, text in content[member].items():
             if key.endswith(_QUEUES) and isinstance(text, str):
-                within = dotted((*source.path, "data", key))
+                within = dotted((*source.path, member, key))
                 for one in _documents(source.file, text, False, source.document, within):
                     yield _Source(one.content, source.file, source.document, text, (), within)
 

@@ -360,6 +360,20 @@ def test_an_option_that_makes_no_sense_is_told(options: list[str], said: str) ->
     assert said in str(told.exception)
 
 
+def test_values_of_the_chart_of_yunikorn_hold_its_queues(tmp_path: Path) -> None:
+    bare = "partitions: [{queues: [{name: root, submitacl: '*', queues: [{name: 7, resources: {max: {vcore: 2}}}]}]}]"
+    for name, content in (
+        ("bare", bare),
+        ("values", yaml.safe_dump({"yunikornDefaults": {"queues.yaml": bare, "log.level": "INFO"}})),
+        ("map", yaml.safe_dump({"apiVersion": "v1", "kind": "ConfigMap", "data": {"default.queues.yaml": bare}})),
+    ):
+        file = tmp_path / f"{name}.yaml"
+        file.write_text(content, encoding="utf-8")
+        told = RUNNER.invoke(app, ["convert", "--from", "yunikorn", str(file)])
+        made = [one["metadata"]["name"] for one in yaml.safe_load_all(told.stdout) if one["kind"] == "ClusterQueue"]
+        assert made == ["7"], told.output
+
+
 def test_two_queues_of_one_name_and_a_circle_are_no_tree() -> None:
     twice = convert("kai", [kai("a", quota=1, limit=1), kai("a", quota=1, limit=1)], Surroundings())
     assert [fault.problem for fault in twice.faults] == ["is there twice"]
