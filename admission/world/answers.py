@@ -64,6 +64,7 @@ def conflict(ref: Ref, why: str = "") -> Refused:
 
 
 def invalid(ref: Ref, errors: list[str]) -> Refused:
+    errors = [*dict.fromkeys(errors)]  # as the API server does
     listed = errors[0] if len(errors) == 1 else "[" + ", ".join(errors) + "]"
     message = f'{ref.kind} "{ref.name}" is invalid: {listed}'
     return Refused(Answer(422, reason="Invalid", message=message))

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from admission.model.amounts import exact
+from admission.world.metadata import valid_label_value, why_no_label
 from admission.world.objects import Frozen, Object, holds
 from admission.world.quantities import canonical
 
@@ -104,7 +105,11 @@ def _spec_errors(spec: Frozen) -> Iterator[str]:
         value = spec.get(key)
         if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 0):
             yield f"spec.{key}: Invalid value: {value!r}: must be greater than or equal to 0"
-    pod = (spec.get("template") or {}).get("spec")
+    template = spec.get("template") or {}
+    for value in ((template.get("metadata") or {}).get("labels") or {}).values():
+        if not valid_label_value(value):
+            yield f'spec.template.labels: Invalid value: "{value}": {why_no_label(value)}'
+    pod = template.get("spec")
     if not isinstance(pod, dict) or not pod.get("containers"):
         yield "spec.template.spec.containers: Required value"
         return

@@ -24,7 +24,14 @@ from admission.world.answers import (
     not_found,
     success,
 )
-from admission.world.metadata import changed_generation, kept_metadata, metadata_errors, separate_status
+from admission.world.decoding import decoded_metadata
+from admission.world.metadata import (
+    changed_generation,
+    generated_name,
+    kept_metadata,
+    metadata_errors,
+    separate_status,
+)
 from admission.world.objects import Frozen, Object, copied, kind_key, ref_of, resource_of
 from admission.world.patches import BadPatch, merged, patched
 from admission.world.rules import defaulted, errors_of
@@ -167,10 +174,10 @@ class ApiServer:
     def _create(self, new: Object, user: str, dry_run: bool, calls: Calls) -> Answer:
         if not isinstance(new.get("kind"), str) or not isinstance(new.get("apiVersion"), str):
             raise bad_request("Object 'Kind' is missing: give apiVersion and kind")
-        meta = new["metadata"] = dict(new.get("metadata") or {})
+        meta = new["metadata"] = decoded_metadata(new)
         key = kind_key(new)
         if not meta.get("name") and meta.get("generateName"):
-            meta["name"] = f"{meta['generateName']}{self.store.next_suffix()}"
+            meta["name"] = generated_name(meta["generateName"], self.store.next_suffix())
         ref = ref_of(new)
         new = taken(ref, new)
         meta = new["metadata"]
@@ -210,7 +217,9 @@ class ApiServer:
         if subresource not in (None, "status") or (subresource and not separate_status(ref.kind)):
             raise not_found(ref)
         new = apply(old)
-        version = (new.get("metadata") or {}).get("resourceVersion")
+        if new.get("metadata") is not old["metadata"]:
+            new["metadata"] = decoded_metadata({**new, "kind": old["kind"], "apiVersion": old["apiVersion"]})
+        version = new["metadata"].get("resourceVersion")
         if version and version != old["metadata"]["resourceVersion"]:
             raise conflict(ref)
         new = self._own_part(ref.kind, old, kept_metadata(old, new), subresource)
@@ -249,7 +258,7 @@ class ApiServer:
         if self._webhooks is not None:
             new = self._webhooks.mutated(ref, old, new, subresource, user, calls)
             new = defaulted(ref.kind, new, old)
-        errors = list(metadata_errors(ref, new)) if subresource is None else []
+        errors = list(metadata_errors(ref, new, old)) if subresource is None else []
         errors += errors_of(ref.kind, new, old, subresource)
         if errors:
             raise invalid(ref, errors)

@@ -53,6 +53,7 @@ class Shapes:
         told = {key: value for key, value in manifest["metadata"].items() if key not in _OWN_METADATA}
         notes = told.get("annotations") or {}
         told["annotations"] = {key: value for key, value in notes.items() if key not in _OWN_ANNOTATIONS}
+        told["name"] = len(manifest["metadata"].get("name") or "")  # names beyond some length are refused
         rest = {key: value for key, value in manifest.items() if key not in _APART}
         print_ = json.dumps([rest, told], sort_keys=True) + self._printed(manifest.get("spec"))
         found = self._found.get(print_)

@@ -28,6 +28,7 @@ from admission.reconcile.view import Serving
 from admission.reconcile.view import Serving
 from admission.state import State
 from admission.world.clock import EPOCH
+from admission.world.metadata import generated_name
 from admission.world.objects import Frozen, ref_of
 from admission.world.shapes import Shape, Shapes, accepted
 from admission.world.stories import Arrival, Moment, Story
@@ -101,7 +102,7 @@ class Simulation:
         ref = ref_of(arrival.manifest)._replace(kind=shape.kind)
         if not ref.name:
             prefix = arrival.manifest["metadata"].get("generateName", "")
-            ref = ref._replace(name=f"{prefix}{self._world.api.store.next_suffix()}")
+            ref = ref._replace(name=generated_name(prefix, self._world.api.store.next_suffix()))
         self.expected += 1
         self._refs[ref] = None
         self._at(arrival.at, lambda: self._arrive(arrival, ref, shape))

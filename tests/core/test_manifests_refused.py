@@ -57,6 +57,13 @@ def test_several_faults_of_one_object_are_told_apart(tmp_path: Path) -> None:
     assert (first.remedy, second.remedy) == ("mend it as the message says", "add it")
 
 
+def test_a_job_whose_name_no_pod_can_carry_is_refused_though_another_of_its_shape_came_before(tmp_path: Path) -> None:
+    good = NAMED.format(restart="Never", image="image: i").replace("Not_A", "a")
+    (one,) = refused(tmp_path, good + "---\n" + good.replace("name: j", f"name: {'j' * 64}"))
+    assert (one.document, one.field) == (2, "spec.template.labels")
+    assert one.problem.endswith("must be no more than 63 bytes")
+
+
 def test_of_a_field_that_is_missing_the_misspelt_one_is_named(tmp_path: Path) -> None:
     spec = {"kind": "Sweep.v1.experiments.example", "supsend": {"path": "spec.paused"}, "podSets": []}
     made = {"apiVersion": "lockgate.dev/v1alpha1", "kind": "JobKind", "metadata": {"name": "a"}, "spec": spec}

@@ -6,10 +6,13 @@ import pytest
 
 from admission.model.kinds import Ref
 from admission.model.selectors import LabelRule, Selector
+from admission.world.answers import Answer
 from admission.world.garbage import GarbageCollector
+from admission.world.objects import ref_of
 from admission.world.quantities import canonical
 from admission.world.server import ApiServer
 from tests.core.storms import KUEUE, pods
+from tests.refusals import OWN_ROWS, ROWS, Write
 
 NOW = 1767225600.0
 
@@ -26,11 +29,12 @@ def job(name: str = "j", **spec: Any) -> dict[str, Any]:
     return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name, "namespace": "lab"}, "spec": body}
 
 
-def secret(name: str, **metadata: Any) -> dict[str, Any]:
+def secret(name: Any, **metadata: Any) -> dict[str, Any]:
     return {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name, "namespace": "lab", **metadata}}
 
 
 JOB = Ref("Job", "lab", "j")
+OWNER = {"apiVersion": "batch/v1", "kind": "Job", "name": "a", "uid": "1", "controller": True}
 
 
 def body_of(api: ApiServer, ref: Ref) -> dict[str, Any]:
@@ -75,7 +79,21 @@ def test_nobody_shares_what_is_stored(api: ApiServer) -> None:
         (secret("Not_A_Name"), 422, "RFC 1123"),
         (secret("x", namespace="nowhere"), 404, 'namespaces "nowhere" not found'),
         (secret("x", labels={"a": "x" * 64}), 422, "must be no more than 63 bytes"),
-        (secret("x", labels={"a": 1}), 422, "must be a string"),
+        (secret("x", labels={"a": 1}), 400, "unmarshal number into Go struct field ObjectMeta.metadata.labels of type"),
+        (secret("x", labels=["a"]), 400, "cannot unmarshal array"),
+        (secret("x", annotations={"a": ["b"]}), 400, "metadata.annotations of type string"),
+        (secret("x", annotations={"a b": "c"}), 422, 'metadata.annotations: Invalid value: "a b": name part must'),
+        (secret("x", annotations={"a": "b" * 262144}), 422, "Too long: may not be more than 262144 bytes"),
+        (secret("x", finalizers="a"), 400, "of type []string"),
+        (secret("x", finalizers=["a b"]), 422, 'metadata.finalizers: Invalid value: "a b": name part must'),
+        (secret("x", ownerReferences=[OWNER | {"uid": ""}]), 422, 'metadata.ownerReferences.uid: Invalid value: ""'),
+        (secret("x", ownerReferences=[{"controller": True}]), 422, 'apiVersion: Invalid value: "": version must not'),
+        (secret("x", ownerReferences=[OWNER, OWNER | {"name": "b"}]), 422, '"true" in references for a and b'),
+        (secret(5), 400, "cannot unmarshal number into Go struct field ObjectMeta.metadata.name of type string"),
+        (secret("", generateName="A"), 422, 'metadata.generateName: Invalid value: "A"'),
+        (secret(""), 422, "metadata.name: Required value: name or generateName is required"),
+        ({"apiVersion": "v1", "kind": "Secret", "metadata": ["x"]}, 400, "ObjectMeta.metadata of type v1.ObjectMeta"),
+        (job("k" * 64), 422, f'spec.template.labels: Invalid value: "{"k" * 64}": must be no more than 63 bytes'),
         ({"metadata": {"name": "x"}}, 400, "kind"),
         (job("k", parallelism=-1), 422, "spec.parallelism"),
         (job("k", template={"spec": {"containers": []}}), 422, "spec.template.spec.containers"),
@@ -147,6 +165,29 @@ def test_a_dry_run_leaves_nothing(api: ApiServer) -> None:
     assert answer.code == 201
     assert api.get(JOB).code == 404
     assert api.store.version == before
+
+
+def test_a_long_prefix_is_cut_so_that_the_generated_name_is_a_label(api: ApiServer) -> None:
+    made = api.create(secret("", generateName="a" * 100)).body
+    assert made is not None
+    assert len(made["metadata"]["name"]) == 63
+
+
+def test_a_null_label_is_the_empty_one(api: ApiServer) -> None:
+    made = api.create(secret("s", labels={"a": None})).body
+    assert made is not None
+    assert made["metadata"]["labels"] == {"a": ""}
+
+
+def test_what_is_being_deleted_gets_no_new_finalizer(api: ApiServer) -> None:
+    api.create(secret("s", finalizers=["a.io/x"]))
+    ref = Ref("Secret", "lab", "s")
+    api.delete(ref)
+    answer = api.patch(ref, {"metadata": {"finalizers": ["a.io/x", "a.io/y"]}})
+    assert answer.message.endswith(
+        "metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, "
+        'found new finalizers []string{"a.io/y"}'
+    )
 
 
 def test_finalizers_hold_what_is_deleted(api: ApiServer) -> None:
@@ -281,3 +322,23 @@ def test_our_kinds_are_judged_by_their_schema(api: ApiServer) -> None:
     answer = api.create(queue)
     assert answer.code == 422
     assert "spec.stopPolicy" in answer.message
+
+
+def test_what_the_schema_of_a_kind_of_ours_refuses_is_refused_here_too() -> None:
+    rows = [row for row in (*ROWS, *OWN_ROWS) if row.by == "schema"]
+    answers = {str(row): answered(row.refused) for row in rows}
+    assert len(answers) > 250
+    assert [str(row) for row in rows if answers[str(row)].code != 422] == []
+    assert [str(row) for row in rows if row.words not in answers[str(row)].message] == []
+
+
+def answered(write: Write) -> Answer:
+    """By an API server without webhooks."""
+    api = ApiServer(lambda: NOW)
+    api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "default"}})
+    if write.old is None:
+        return api.create(write.new)
+    assert api.create(write.old).ok
+    if "status" in write.old:
+        assert api.patch(ref_of(write.old), {"status": write.old["status"]}, subresource="status").ok
+    return api.replace(write.new, subresource="status" if write.status else None)
