@@ -11,8 +11,10 @@ from admission.answers.request import Answer, Request, View
 from admission.answers.stamping import stamped_by_rules
 from admission.api.documents import Document, view, whole
 from admission.api.field_errors import FieldError
+from admission.readers.metadata import read_owner
 from admission.readers.narrow import mapping, strings
 from admission.stamping.incoming import Metadata
+from admission.validation.accelerators import faults
 from admission.validation.elastic_quota import validate_pod_quota
 from admission.validation.qos import check_pod_qos
 
@@ -39,7 +41,10 @@ def stamped_pod(document: Document, request: Request, around: View) -> tuple[Ans
 
 
 def check_pod(document: Document, before: Document | None, request: Request, around: View) -> list[FieldError]:
-    """Raises Unreadable."""
+    """What it asks for accelerators is judged once, of a pod that somebody writes by hand; else where its template is.
+
+    Raises Unreadable.
+    """
     if view(document, _Pod).metadata.deletion_timestamp is not None:
         return []  # it must be able to lose its finalizers
     pod, old = whole(document), None if before is None else whole(before)
@@ -48,4 +53,5 @@ def check_pod(document: Document, before: Document | None, request: Request, aro
     return [
         *check_pod_qos(pod, old, koordinator, koordinator.value_of(around.pod_priority_class)),
         *validate_pod_quota(labels or {}, were, request.namespace, around.elastic_quotas()),
+        *(faults(pod, around.accelerators) if before is None and read_owner(pod) is None else ()),
     ]

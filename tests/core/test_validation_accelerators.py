@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 from admission.answers import Answer
 from admission.jobs.registry import JOB_KINDS
 from admission.model.accelerators import ANNOTATIONS, ANY
+from admission.model.configuration import DEFAULTS
 from admission.resources.catalogue import CATALOGUE
 from admission.validation.accelerator_names import near_miss
 from admission.validation.accelerators import faults
+from admission.world.world import World
 from tests.core.test_accelerators import TABLE
 from tests.core.test_job_kinds_in_state import SWEEP, job_kind, sweep
 from tests.core.test_readers_garbage import garbage
@@ -309,3 +311,21 @@ def test_described_kinds_are_judged_too() -> None:
     cluster = cluster_of(job_kind())
     made = sweep("a")
     assert judged(SWEEP, made, cluster=cluster).allowed
+
+
+def test_a_pod_that_somebody_writes_by_hand_is_judged_and_one_that_its_job_makes_is_not() -> None:
+    """Where webhooks are asked about Pods at all: here, because there is a priority class of Koordinator's."""
+    world = World(DEFAULTS, autostart=False)
+    for kind, api_version, more in (
+        ("Namespace", "v1", {}),
+        ("PriorityClass", "scheduling.k8s.io/v1", {"value": 5000}),
+    ):
+        name = "lab" if kind == "Namespace" else "koord-batch"
+        assert world.api.create({"apiVersion": api_version, "kind": kind, "metadata": {"name": name}, **more}).ok
+    wrong = {"apiVersion": "v1", "kind": "Pod", **WRONG}
+    wrong["metadata"] = {**WRONG["metadata"], "name": "p", "namespace": "lab"}
+    said = world.api.create(wrong)
+    assert not said.ok
+    assert f"{LIMITS}[nvidia.com/gpu]: Invalid value" in said.message
+    owner = {"apiVersion": "batch/v1", "kind": "Job", "name": "j", "uid": "u", "controller": True}
+    assert world.api.create({**wrong, "metadata": {**wrong["metadata"], "ownerReferences": [owner]}}).ok
