@@ -4,11 +4,17 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
+import yaml
+
 from admission.explain import Explainer
 from admission.model.configuration import DEFAULTS
 from admission.model.elastic_quota import PREFIX
 from admission.model.kinds import KUEUE, Ref
 from admission.model.names import WorkloadKey
+from admission.state import State
+from admission.world.scenario.case import read_case
+from admission.world.scenario.report import FileResult, text
+from admission.world.scenario.runner import run_case
 from admission.world.world import World
 
 Object = dict[str, Any]
@@ -279,10 +285,45 @@ def test_explain_says_what_bounds_the_queue() -> None:
     cluster.submit("b", 9, 9)
     cluster.world.pause(False)
     cluster.rest()
-    state = cluster.world.product.machine  # type: ignore[union-attr]
+    assert cluster.world.product is not None
+    state = cluster.world.product.machine
+    assert isinstance(state, State)
     told = Explainer(state, cluster.world.now).explain(WorkloadKey("lab/a-0"))
     assert (
         "The queue is the elastic quota lab/a: of cpu min 4, max 20, and runtime, which all that is asked for now "
         "leaves it, 10; used, pods that name it included, 0." in told.why
     )
     assert not told.never, "others may ask for less"
+
+
+def test_a_scenario_says_what_the_cluster_has_and_what_leaves_are_asked_for() -> None:
+    """Minimum, request and weight by name; a does not ask for its minimum, and b overflows by 5 in the first round."""
+    rows = {"a": (20, 5, 60), "b": (30, 50, 40), "c": (10, 60, 30), "d": (0, 20, 20)}
+    quotas = [
+        quota(name, {"gpu": str(least)}, {"gpu": "1000"}, shared_weight=f'{{"gpu":"{weight}"}}')
+        for name, (least, _, weight) in rows.items()
+    ]
+    case = {
+        "id": "C904",
+        "source": "https://example.com/quotas",
+        "area": "elastic-quota",
+        "confidence": "high",
+        "needs": ["elasticquota"],
+        "gist": "Runtime follows what is asked for",
+        "why": "Minimums first, then by weight, never beyond what is asked for.",
+        "objects": [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "lab"}}, *quotas],
+        "events": [
+            {"t": 0, "op": "cluster", "resources": {"gpu": "100"}},
+            {"t": 1, "op": "set-request", "requests": {name: {"gpu": str(row[1])} for name, row in rows.items()}},
+            {"t": 5, "op": "tick"},
+            {"t": 6, "op": "set-request", "requests": {"b": {"gpu": "30"}}},
+            {"t": 9, "op": "tick"},
+        ],
+        "expect": [
+            {"at": at, "elasticQuota": f"lab/{name}", "used": {"gpu": "0"}, "runtime": {"gpu": str(units)}}
+            for at, shares in ((5, (5, 50, 31, 14)), (9, (5, 30, 45, 20)))
+            for name, units in zip(rows, shares, strict=True)
+        ],
+    }
+    result = run_case(read_case(yaml.safe_dump(case)))
+    assert result.outcome == "passed", "\n".join(text([FileResult("quotas.yaml", result)]))

@@ -23,7 +23,7 @@ _DISTURBING = (
     "forbid-reads",
     "rotate-serving-cert",
 )
-_OTHER_SYSTEMS = ("kai-queue", "volcano-queue", "volcano-job")
+_OTHER_SYSTEMS = ("elasticquota", "kai-queue", "volcano-queue", "volcano-job")
 _REMEDY = "add --own-product"
 
 
