@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 
 from admission.api.crd import definitions
 from admission.jobs import JOB_KINDS
+from admission.jobs.ray_job import served
 from admission.jobs.workload import compose
 from admission.model.kinds import KINDS
 from hack.cluster import Api, Cluster
 from hack.job_crds import install_job_crds
 from tests.core.job_kind_laws import infos_for
 from tests.core.manifests import SAMPLES
-from tests.core.manifests.pods import Object
+from tests.core.manifests.pods import Object, Sample
 
 pytestmark = [
     pytest.mark.timeout(1800),  # the first run on a machine builds Kubernetes
@@ -45,7 +46,7 @@ def api() -> Iterator[Api]:
 # The server is no place to look for the smallest example.
 @settings(max_examples=25, phases=[Phase.generate], database=None)
 def test_a_job_that_was_started_and_stopped_is_stored_as_it_was(api: Api, kind: str, data: st.DataObject) -> None:
-    sample = data.draw(SAMPLES[kind])
+    sample = data.draw(SAMPLES[kind].filter(lambda sample: kind != "RayJob" or _says_who_submits(sample)))
     infos = data.draw(infos_for(sample))
     name = f"job-{next(NUMBERS)}"
     descriptor, path = JOB_KINDS[kind], KINDS[kind].path("default", name)
@@ -66,6 +67,11 @@ def test_a_job_that_was_started_and_stopped_is_stored_as_it_was(api: Api, kind: 
     stopped = api.merge(path, descriptor.restore(running, workload))
     assert stopped["spec"] == stored["spec"]
     assert stopped["metadata"].get("annotations") == stored["metadata"].get("annotations")
+
+
+def _says_who_submits(sample: Sample) -> bool:
+    """Where a RayJob does not, its CRD does, and that makes one pod more."""
+    return served(sample.manifest) == sample.manifest
 
 
 def _named(manifest: Object, name: str) -> Object:
