@@ -184,7 +184,7 @@ ROWS = [(pod, profiles, preset, said) for pod, profiles, said in BOTH for preset
 
 @pytest.mark.parametrize(("pod", "profiles", "preset", "outcome"), ROWS)
 def test_a_new_pod_becomes(pod: str, profiles: Profiles, preset: Preset, outcome: str) -> None:
-    answer = _cluster(preset, _frozen(profiles)).api.create(_manifest(pod), dry_run=True)
+    answer = cluster_of(preset, frozen(profiles)).api.create(manifest_of(pod), dry_run=True)
     if outcome.startswith("!"):
         assert outcome[1:] in answer.message
         return
@@ -201,12 +201,12 @@ def test_the_table_is_as_long_as_it_should_be() -> None:
     assert len(BOTH) + len(EACH) >= 60
 
 
-def _frozen(profiles: Profiles) -> str:
+def frozen(profiles: Profiles) -> str:
     return json.dumps(profiles)  # the worlds are kept by it: a hundred of them, and many rows share one
 
 
 @cache
-def _cluster(preset: Preset, profiles: str) -> World:
+def cluster_of(preset: Preset, profiles: str) -> World:
     world = World(replace(DEFAULTS, koordinator=Koordinator(preset)), autostart=False)
     made: list[dict[str, Any]] = [
         {"kind": "Namespace", "apiVersion": "v1", "metadata": {"name": "colo", "labels": {"colo": "on"}}}
@@ -233,7 +233,7 @@ _NAMES = {"gpu": "acme.io/gpu", "cpu": "cpu", "memory": "memory"} | {
 _LABELS = {"qos": "koordinator.sh/qosClass", "band": "koordinator.sh/priority-class", "sub": "koordinator.sh/priority"}
 
 
-def _manifest(words: str) -> dict[str, Any]:
+def manifest_of(words: str) -> dict[str, Any]:
     labels: dict[str, str] = {}
     notes: dict[str, str] = {}
     spec: dict[str, Any] = {"containers": [{"name": "main", "image": "x"}]}

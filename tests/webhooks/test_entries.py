@@ -1,4 +1,5 @@
-"""Webhooks of described kinds: entered when their JobKind is there, taken out when it is gone, served in between."""
+"""Webhooks that come and go: of described kinds, entered when their JobKind is there, taken out when it is gone, served
+in between; of Pods as long as something is about them."""
 
 import asyncio
 from typing import Any
@@ -6,9 +7,12 @@ from typing import Any
 import pytest
 
 from admission.answers import by_service, by_url, webhook_configurations
+from admission.answers.pods import verbs
 from admission.jobs.described import described
 from admission.jobs.registry import JobKinds
+from admission.model.colocation_profile import ColocationProfile
 from admission.model.configuration import DEFAULTS
+from admission.model.job_profile import JobProfile, Match
 from admission.readers.job_kind import read_job_kind
 from controller.kit.tasks import together
 from controller.kube.client import Client
@@ -167,3 +171,61 @@ async def test_reviews_of_a_described_kind_are_answered_while_it_is_described() 
         view.job_kinds.forget("sweep")
         status, body = await api.post(path, b"{}")
         assert (status, body) == (404, f"no webhook is served at {path}\n".encode())
+
+
+def about_pods(stored: Stored) -> list[str]:
+    found = [each for path in (MUTATING, VALIDATING) for each in stored.objects[path]["webhooks"]]
+    return [each["name"] for each in found if each["rules"][0]["resources"] == ["pods"]]
+
+
+async def test_pods_are_asked_about_as_long_as_something_is_about_them() -> None:
+    async with loopback() as (stored, url), Client(host=url) as client:
+        installed(stored)
+        before = dict(stored.objects)
+        view = ClusterView(client, DEFAULTS)
+        entries = Entries(client, view)
+        await entries.step()
+        assert stored.objects == before
+        view.colocation_profiles = (ColocationProfile("p"),)
+        await entries.step()
+        assert about_pods(stored) == ["mpod.kb.io", "vpod.kb.io"]
+        (mutating,) = (one for one in stored.objects[MUTATING]["webhooks"] if one["name"] == "mpod.kb.io")
+        (outside,) = mutating["namespaceSelector"]["matchExpressions"]
+        assert {"kube-system", DEFAULTS.namespace} <= set(outside["values"])
+        assert mutating["rules"][0]["operations"] == ["CREATE"]
+        view.colocation_profiles = ()
+        await entries.step()
+        assert about_pods(stored) == []
+
+
+async def test_job_profiles_for_other_kinds_are_not_about_pods() -> None:
+    async with loopback() as (stored, url), Client(host=url) as client:
+        installed(stored)
+        view = ClusterView(client, DEFAULTS)
+        for kinds, asked in (
+            (("Job.batch",), []),
+            (("Job.batch", "Pod"), ["mpod.kb.io", "vpod.kb.io"]),
+            ((), ["mpod.kb.io", "vpod.kb.io"]),
+        ):
+            view.job_profiles = (JobProfile("p", match=Match(kinds=kinds)),)
+            await Entries(client, view).step()
+            assert about_pods(stored) == asked
+
+
+async def test_who_has_koordinators_priority_classes_is_told_of_mistakes_and_nothing_is_changed() -> None:
+    async with ApiServer().running() as server, Client(server.url) as client:
+        server.served["scheduling.k8s.io/v1"] = ["priorityclasses"]
+        view = ClusterView(client, DEFAULTS, StillClock())
+        watching = asyncio.create_task(together(view.watches()))
+        await view.entries_due.wait()
+        assert verbs(view) == ()
+        view.entries_due.clear()
+        await server.put("/apis/scheduling.k8s.io/v1/priorityclasses/koord-batch", value=5000)
+        await view.entries_due.wait()
+        assert verbs(view) == ("validate",)
+        view.entries_due.clear()
+        await server.remove("/apis/scheduling.k8s.io/v1/priorityclasses/koord-batch")
+        await view.entries_due.wait()
+        assert verbs(view) == ()
+        watching.cancel()
+        await asyncio.gather(watching, return_exceptions=True)
