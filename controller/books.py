@@ -3,7 +3,8 @@
 A manifest lives only as long as its reader looks at it: what stays is the reader's value, without pod templates.
 The first lists come one kind after another in the order of `model.kinds.WATCHED`, so that queues are known before
 workloads, and workloads before the jobs that own them. Kinds of jobs that JobKind objects describe come on top of
-those: they are followed as long as they are described, and nobody waits for them.
+those, and the kinds of objects in which templates of such jobs lie: they are followed as long as they are described,
+and nobody waits for them.
 """
 
 import asyncio
@@ -12,8 +13,11 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from admission.jobs.descriptor import Descriptor
+from admission.jobs.template_sources import read_template_source
 from admission.model.configuration import NAMESPACE
+from admission.model.job_kind import Place
 from admission.model.kinds import COUNTED, OPTIONAL, SINGLE, WATCHED, Ref, kind_of
+from admission.model.template_source import TemplateSource
 from admission.reconcile.view import Serving
 from controller.kit import metrics
 from controller.kit.clock import SYSTEM, Clock
@@ -42,9 +46,16 @@ class Facts(Protocol):
     @property
     def counted(self) -> tuple[str, ...]: ...
 
+    @property
+    def template_places(self) -> Mapping[str, tuple[Place, ...]]: ...
+
     def serves(self, kind: str, serving: Serving) -> None: ...
 
     def observe(self, kind: str, value: Any, *, read: bool = False) -> None: ...
+
+    def lend(self, source: TemplateSource) -> None: ...
+
+    def lend_no_more(self, ref: Ref) -> None: ...
 
     def gone(self, ref: Ref, resource_version: int | None = None, *, read: bool = False) -> None: ...
 
@@ -76,6 +87,8 @@ class Books:
         self._group: asyncio.TaskGroup | None = None
         self._complain: dict[str, bool] = {}
         self._described: dict[str, Descriptor] = {}
+        self._lending: dict[str, tuple[Place, ...]] = {}
+        self._lenders: dict[str, Reflector] = {}
 
     def _reflector(self, kind: str) -> Reflector:
         optional = kind in OPTIONAL
@@ -161,6 +174,38 @@ class Books:
                     self._reflectors[kind] = Reflector(self._client, kind, optional=True, clock=self._clock)
                 self._follow(kind)
 
+    def _follow_lenders(self) -> None:
+        """Kinds of objects in which templates of jobs lie. One may be a kind of jobs, too, and is followed twice."""
+        wanted = self._state.template_places
+        for kind, places in list(self._lending.items()):
+            if wanted.get(kind) != places:
+                del self._lending[kind], self._lenders[kind]
+                self._followers.pop(f"templates in {kind}").cancel()
+        for kind, places in wanted.items():
+            if kind not in self._lending:
+                assert self._group is not None, "run() comes first"
+                self._lending[kind] = places
+                self._lenders[kind] = Reflector(self._client, kind, optional=True, clock=self._clock)
+                name = f"templates in {kind}"
+                self._followers[name] = self._group.create_task(self._tell_templates(kind, places), name=name)
+
+    async def _tell_templates(self, kind: str, places: tuple[Place, ...]) -> None:
+        async for delta in self._lenders[kind].deltas():
+            match delta:
+                case Changed(_, manifest, _):
+                    metrics.WATCH_EVENTS.labels(kind).inc()
+                    self._state.lend(read_template_source(kind, manifest, places))
+                case Gone(ref):
+                    metrics.WATCH_EVENTS.labels(kind).inc()
+                    self._state.lend_no_more(ref)
+                case Synced():
+                    self._complain[kind] = True
+                    self._state.serves(kind, Serving(served=True))
+                case Missing(_, forbidden):
+                    self._note_missing(kind, forbidden)
+                    self._state.serves(kind, Serving(served=False, forbidden=bool(forbidden)))
+            self._changed.set()
+
     def _count(self) -> None:
         """Pods and nodes are followed as long as there are elastic quotas, and nobody waits for them."""
         for kind in COUNTED:
@@ -200,6 +245,7 @@ class Books:
                 self._sync(kind)
         if kind == "JobKind":
             self._redescribe()
+            self._follow_lenders()
         if kind == "ElasticQuota":
             self._count()
         self._changed.set()

@@ -1,7 +1,8 @@
 """JobKind: another kind of job, queued without code and without a restart.
 
 Fields that hold a path are read by admission.readers.places. A count is a number, a path, `{path: …, default: …}` or
-one of `{product: […]}`, `{sum: […]}`, `{min: […]}`, `{max: […]}` of such: a schema cannot say so, the reader does.
+one of `{product: […]}`, `{sum: […]}`, `{min: […]}`, `{max: […]}` of such; a template a path or `{from: …}`: a schema
+cannot say so, the reader does.
 """
 
 from typing import Annotated, Any, Literal
@@ -57,8 +58,8 @@ class PodSet(Strict):
     """How many when the object does not say; 1 when absent."""
     min_count: Expression = None
     """With how many it may start, where it may start with fewer; needs a `count` that is one path."""
-    template: Path | None = None
-    """The pod template."""
+    template: Expression = None
+    """The path of the pod template; or where it lies in another object, `{from: {ref: …, kind: …, path: …}}`."""
     pod_spec: Path | None = None
     """A pod's spec, or an object with its fields nodeSelector and tolerations, where there is no pod template."""
     requests: dict[str, Expression] | None = None

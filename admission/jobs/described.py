@@ -12,35 +12,55 @@ from admission.jobs.expressions import Scope, condition, count, holds, number
 from admission.jobs.hold import Hold
 from admission.jobs.places import Path, value_at
 from admission.jobs.reading import Facts
+from admission.jobs.template_sources import Loan, TemplateSources, lent, names_one
 from admission.jobs.templated import PodGroup, Templated, shown
-from admission.model.job import JobEnd
-from admission.model.job_kind import ConditionTest, Ending, Expression, JobKindRules, Place, PodSetRule, Stated
+from admission.model.job import Borrowed, JobEnd
+from admission.model.job_kind import (
+    ConditionTest,
+    Elsewhere,
+    Ending,
+    Expression,
+    JobKindRules,
+    Place,
+    PodSetRule,
+    Stated,
+)
+from admission.model.kinds import kind_of
+from admission.model.template_source import TEMPLATE_OF
 from admission.readers.narrow import entries, is_mapping, items, mapping, text
 
 MOST_POD_SETS = 18  # of a Workload
 _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")  # what a pod set may be called
 
 
-def described(kind: str, rules: JobKindRules) -> Descriptor:
-    """The descriptor of a kind. `kind`: as in `Ref.kind`."""
+def described(kind: str, rules: JobKindRules, sources: TemplateSources | None = None) -> Descriptor:
+    """The descriptor of a kind. `kind`: as in `Ref.kind`; `sources`: templates in other objects, now and later.
+    Without, nothing is known of those."""
     held = rules.suspension
     hold = Hold(held.path, held.held, held.released, held.while_set)
-    kinds = _Described(rules, hold)
+    kinds = _Described(rules, hold, sources or TemplateSources())
     return Templated(kind, hold, kinds.groups, kinds.facts, rules.stop, rules.generated_labels)
+
+
+def lenders(rules: JobKindRules) -> tuple[Elsewhere, ...]:
+    """Where templates of its jobs lie in other objects."""
+    return tuple(rule.elsewhere for rule in rules.pod_sets if rule.elsewhere is not None)
 
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """A pod set in a manifest: its rule, and where its entry is."""
+    """A pod set in a manifest: its rule, where its entry is, and what another object lends it."""
 
     rule: PodSetRule
     scope: Scope
+    loan: Loan | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class _Described:
     rules: JobKindRules
     hold: Hold
+    sources: TemplateSources
 
     def groups(self, manifest: Manifest) -> list[PodGroup]:
         return [_group(one) for one in self._found(manifest)]
@@ -63,8 +83,12 @@ class _Described:
     def _found(self, manifest: Manifest) -> list[_Found]:
         """One more than a Workload can have, at most: a list without end shall keep nobody busy."""
         found = (_Found(rule, scope) for rule in self.rules.pod_sets for scope in _scopes(rule, manifest))
-        there = (one for one in found if not (one.rule.optional and _template(one) is None))
-        return list(islice(there, MOST_POD_SETS + 1))
+        there = (one for one in found if not (one.rule.optional and _is_left_out(one)))
+        return [self._with_loan(one) for one in islice(there, MOST_POD_SETS + 1)]
+
+    def _with_loan(self, one: _Found) -> _Found:
+        elsewhere = one.rule.elsewhere
+        return one if elsewhere is None else replace(one, loan=lent(elsewhere, one.scope, self.sources))
 
     def _reclaimable(self, manifest: Manifest) -> dict[str, int]:
         needless = {}
@@ -78,7 +102,8 @@ class _Described:
         found = self._found(manifest)
         if not found:
             rule = self.rules.pod_sets[0]
-            place = rule.for_each or rule.template or Place(("spec",))
+            at = rule.elsewhere.ref if rule.elsewhere is not None else rule.template
+            place = rule.for_each or at or Place(("spec",))
             return str(required(shown(Scope(manifest).path(place)), "the job has no pods that could be counted"))
         if len(found) > MOST_POD_SETS:
             return f"has more than the {MOST_POD_SETS} pod sets that a Workload can have: join some"
@@ -112,10 +137,18 @@ def _scopes(rule: PodSetRule, manifest: Manifest) -> Iterator[Scope]:
             yield replace(scope, name=text(stated))
 
 
+def _is_left_out(one: _Found) -> bool:
+    if one.rule.elsewhere is not None:
+        return not names_one(one.rule.elsewhere, one.scope)
+    return _template(one) is None
+
+
 def _group(one: _Found) -> PodGroup:
-    rule, scope = one.rule, one.scope
+    rule, scope, loan = one.rule, one.scope, one.loan
     least = number(rule.min_count, scope) if rule.min_count is not None else None
-    at = scope.path(rule.template) if rule.template is not None else ()
+    said_at = rule.elsewhere.ref if rule.elsewhere is not None else rule.template
+    at = scope.path(said_at) if said_at is not None else ()
+    source = loan.source if loan is not None else None
     template = _template(one) or {}
     return PodGroup(
         name=scope.name.lower(),
@@ -125,6 +158,7 @@ def _group(one: _Found) -> PodGroup:
         min_count=least if least is not None and least > 0 else None,
         count_at=_field(rule.count, scope),
         form="nothing" if rule.template is None else "spec" if rule.bare else "template",
+        borrowed=Borrowed(scope.name.lower(), source, loan.template is not None) if loan and source else None,
     )
 
 
@@ -138,12 +172,24 @@ def _field(expression: Expression, scope: Scope) -> Path | None:
 
 def _template(one: _Found) -> Mapping[str, Any] | None:
     """As it lies there; None where nothing does."""
+    if one.loan is not None:
+        return _marked(one.loan)
     if one.rule.template is None:
         return {}
     found = one.scope.value(one.rule.template)
     if not is_mapping(found):
         return None
     return {"spec": found} if one.rule.bare else found
+
+
+def _marked(loan: Loan) -> Mapping[str, Any] | None:
+    """A Workload says of such a template whose it is: nothing can be put into it."""
+    if loan.template is None or loan.source is None:
+        return None
+    metadata = mapping(loan.template.get("metadata"))
+    whose = f"{kind_of(loan.source.kind).kind}/{loan.source.name}"
+    annotations = {**mapping(metadata.get("annotations")), TEMPLATE_OF: whose}
+    return {**loan.template, "metadata": {**metadata, "annotations": annotations}}
 
 
 def _requesting(template: Mapping[str, Any], one: _Found) -> dict[str, Any]:
@@ -188,10 +234,12 @@ def _wrong(one: _Found, group: PodGroup, taken: bool) -> str:
         return str(invalid(shown(named), scope.name, why))
     if taken:
         return str(duplicate(shown(named), scope.name))
+    if one.loan is not None and one.loan.problem is not None:
+        return str(one.loan.problem)
     if _template(one) is None or (not rule.requests and not is_mapping(group.template.get("spec"))):
         where = shown(group.at)
         return str(required(where if rule.bare else child(where, "spec"), f"pods of {group.name} have no template"))
-    if rule.template is None and not _asked(one):  # it would take no quota at all
+    if rule.template is None and one.loan is None and not _asked(one):  # it would take no quota at all
         (place, *_) = [value.place for value in rule.requests.values() if isinstance(value, Stated)]
         return str(required(shown(scope.path(place)), f"pods of {group.name} must request something"))
     return ""

@@ -9,6 +9,8 @@ from admission.jobs.job_set import JOB_SET
 from admission.jobs.kubeflow import JAX_JOB, MPI_JOB, PADDLE_JOB, PYTORCH_JOB, TF_JOB, XGBOOST_JOB
 from admission.jobs.ray_cluster import RAY_CLUSTER
 from admission.jobs.ray_job import RAY_JOB
+from admission.jobs.template_sources import TemplateSources
+from admission.model.job_kind import Elsewhere, Place
 from admission.model.kinds import KINDS, kind_of
 
 JOB_KINDS: Mapping[str, Descriptor] = {
@@ -31,6 +33,10 @@ class JobKinds(Mapping[str, Descriptor]):
     """Descriptors by kind, as `Ref.kind` names it. `frameworks`: of those built in only these; None: all."""
 
     def __init__(self, frameworks: Collection[str] | None = None) -> None:
+        self.sources = TemplateSources()
+        # Kinds of objects in which templates of jobs lie -> where in them
+        self.places: Mapping[str, tuple[Place, ...]] = {}
+        self._lenders: dict[str, tuple[Elsewhere, ...]] = {}  # name of the JobKind -> what it says of those
         self._built_in = {kind: found for kind, found in JOB_KINDS.items() if frameworks is None or kind in frameworks}
         self._described: dict[str, tuple[str, Descriptor]] = {}  # name of the JobKind -> kind, descriptor
         self._describers: dict[tuple[str, str], str] = {}  # group and kind -> name of the JobKind that counts
@@ -45,10 +51,12 @@ class JobKinds(Mapping[str, Descriptor]):
     def __len__(self) -> int:
         return len(self._all)
 
-    def describe(self, name: str, kind: str, descriptor: Descriptor) -> None:
+    def describe(self, name: str, kind: str, descriptor: Descriptor, lenders: tuple[Elsewhere, ...] = ()) -> None:
         """A JobKind object of this name describes the kind, from now on like this. What is built in stays as it is,
-        and of two JobKinds for one kind that with the first name counts."""
+        and of two JobKinds for one kind that with the first name counts. `lenders`: where templates of its jobs lie in
+        other objects."""
         self._described[name] = (kind, descriptor)
+        self._lenders[name] = lenders
         self._put_together()
 
     def forget(self, name: str) -> None:
@@ -76,3 +84,8 @@ class JobKinds(Mapping[str, Descriptor]):
             if taken.setdefault((served.group, served.kind), name) == name:
                 self._all[kind] = descriptor
         self._describers = taken
+        places: dict[str, dict[Place, None]] = {}
+        for name, (kind, _) in sorted(self._described.items()):
+            for one in self._lenders[name] if kind in self._all and self.describer(kind) == name else ():
+                places.setdefault(one.kind, {})[one.place] = None
+        self.places = {kind: tuple(found) for kind, found in places.items()}

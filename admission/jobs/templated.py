@@ -1,7 +1,7 @@
 """Kinds that hold pod templates in their manifest: with where those lie and what the status means, all else follows."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
 
@@ -12,9 +12,9 @@ from admission.jobs.places import Path, replaced, value_at
 from admission.jobs.reading import Facts, read_job
 from admission.jobs.templates import PermanentProblem, restored, started, submitted
 from admission.model.effects import PodSetInfo
-from admission.model.job import Job
+from admission.model.job import Borrowed, Job
 from admission.model.names import WORKLOAD_ANNOTATION
-from admission.readers.narrow import entries, integer, mapping
+from admission.readers.narrow import canonical_bytes, entries, integer, mapping
 from admission.readers.pod_set import pod_set
 
 _MARK: Path = ("metadata", "annotations", WORKLOAD_ANNOTATION)
@@ -32,6 +32,7 @@ class PodGroup:
     count_at: Path | None = None  # where the number of pods lies, in kinds that may start with fewer
     # What lies at `at`: a pod's spec has no place for labels; where nothing does, starting can only let the job go.
     form: Literal["template", "spec", "nothing"] = "template"
+    borrowed: Borrowed | None = None  # the template lies in another object
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,9 @@ class Templated:
     def read(self, manifest: Manifest) -> Job:
         groups = self.groups(manifest)
         pod_sets = tuple(pod_set(one.name, one.template, one.count, one.min_count) for one in groups)
-        return read_job(self.kind, manifest, pod_sets, self.hold.holds(manifest), self.facts(manifest, groups))
+        job = read_job(self.kind, manifest, pod_sets, self.hold.holds(manifest), self.facts(manifest, groups))
+        borrowed = tuple(one.borrowed for one in groups if one.borrowed is not None)
+        return replace(job, borrowed=borrowed, manifest=_kept(manifest)) if borrowed else job
 
     def pod_sets(self, manifest: Manifest) -> list[dict[str, Any]]:
         return [self._pod_set(one) for one in self.groups(manifest)]
@@ -64,6 +67,7 @@ class Templated:
             raise PermanentProblem(f"invalid podset infos: expecting {len(groups)} podsets, got {len(infos)}")
         wanted = self.hold.set(manifest, held=False)
         for group, info in zip(groups, infos, strict=True):
+            _check_reach(group, info)
             wanted = _changed(wanted, group, partial(started, info=info))
             wanted = _sized(wanted, group, info.count)
         if infos and not _can_be_marked(groups):
@@ -106,6 +110,23 @@ def shown(path: Path) -> str:
 def _can_be_marked(groups: Sequence[PodGroup]) -> bool:
     """Whether some template can say for which Workload the job was started; else the job itself has to."""
     return any(group.form == "template" for group in groups)
+
+
+def _kept(manifest: Manifest) -> bytes:
+    try:
+        return canonical_bytes(manifest)
+    except RecursionError:
+        return b""
+
+
+def _check_reach(group: PodGroup, info: PodSetInfo) -> None:
+    """Such pods would run on whatever nodes there are, and take quota of others. Raises PermanentProblem."""
+    if group.borrowed is not None and (info.node_selector or info.tolerations):
+        raise PermanentProblem(
+            f"the admission wants nodes with {dict(info.node_selector)} for the pods of {group.name}, but their "
+            f"template lies in {group.borrowed.source.name}, where nothing can be put in: use a flavor without "
+            "nodeLabels and tolerations"
+        )
 
 
 def _changed(manifest: Any, group: PodGroup, change: Callable[[Mapping[str, Any]], dict[str, Any]]) -> Any:

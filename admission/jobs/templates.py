@@ -17,6 +17,10 @@ class PermanentProblem(Exception):
     """The job cannot be started however often it is tried; the message names the field and both values."""
 
 
+class NothingLent(Exception):
+    """A template that lies in another object is not there just now; the message says which."""
+
+
 def started(template: Mapping[str, Any], info: PodSetInfo) -> dict[str, Any]:
     """The template with `info` merged in. Raises PermanentProblem where it already says something else."""
     metadata, spec = mapping(template.get("metadata")), mapping(template.get("spec"))

@@ -3,12 +3,13 @@
 import hashlib
 import re
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import Any
 
 from admission.api.field_errors import too_many
 from admission.jobs.descriptor import Descriptor, Manifest
 from admission.jobs.registry import JOB_KINDS
-from admission.jobs.templates import PermanentProblem
+from admission.jobs.templates import NothingLent, PermanentProblem
 from admission.model import names
 from admission.model.job import Job
 from admission.model.kinds import KINDS, kind_of
@@ -43,9 +44,11 @@ def compose(
 ) -> dict[str, Any]:
     """The Workload `name` for a job's manifest. `priority_class`: group, kind, name; `label_keys`: of labels to copy.
 
-    Raises PermanentProblem when no Workload can hold the job.
+    Raises PermanentProblem when no Workload can hold the job, NothingLent when a template of it is not there just now.
     """
     read, pod_sets = kinds[kind].read(job), kinds[kind].pod_sets(job)
+    if not all(one.found for one in read.borrowed):
+        raise NothingLent(read.problem)
     if len(pod_sets) > _MOST_POD_SETS:
         raise PermanentProblem(str(too_many("spec.podSets", len(pod_sets), _MOST_POD_SETS)))
     metadata: dict[str, Any] = {
@@ -92,7 +95,7 @@ def equivalent(job: Job, workload: Workload) -> bool:
         return False
     if len(workload.pod_sets) != len(job.pod_sets):
         return False
-    pairs = list(zip(job.pod_sets, workload.pod_sets, strict=True))
+    pairs = list(zip(_asked(job, workload), workload.pod_sets, strict=True))
     # Who was deactivated a moment ago counts no more, and its job runs on with what starting it injected.
     if workload.reserved and workload.admission is not None:
         counts = {assignment.name: assignment.count for assignment in workload.admission.assignments}
@@ -101,6 +104,19 @@ def equivalent(job: Job, workload: Workload) -> bool:
         if not job.suspended:
             return False
     return all(_same(asked, kept) for asked, kept in pairs)
+
+
+def _asked(job: Job, workload: Workload) -> tuple[PodSet, ...]:
+    """A template in another object, which may change any time, counts as it was when the job was admitted, until its
+    pods are gone; one that is not there says nothing."""
+    if not job.borrowed:
+        return job.pod_sets
+    runs = not job.suspended or job.active or (workload.evicted and workload.reserved)
+    lent = {one.pod_set for one in job.borrowed if runs or not one.found}
+    return tuple(
+        replace(asked, shape=kept.shape, tolerations=kept.tolerations) if asked.name in lent else asked
+        for asked, kept in zip(job.pod_sets, workload.pod_sets, strict=True)
+    )
 
 
 def is_label_value(value: str) -> bool:

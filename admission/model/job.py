@@ -15,6 +15,15 @@ class JobEnd(NamedTuple):
     message: str
 
 
+class Borrowed(NamedTuple):
+    """A pod set whose template lies in another object. `source`: in the job's namespace, though the object may be
+    cluster-scoped; `found`: there is such a template."""
+
+    pod_set: str
+    source: Ref
+    found: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Job:
     """`suspended`, `active` and the like are facts of the object, not wishes of ours."""
@@ -46,3 +55,6 @@ class Job:
     pod_priority_class: str = ""  # named by the job itself, before its pod templates are asked
     stamped_by: tuple[str, ...] = ()  # JobProfiles
     queue_from: str = ""  # the template from which a profile has its LocalQueue made
+    borrowed: tuple[Borrowed, ...] = ()
+    # As JSON, of a job with such pod sets: it is read again when their templates change.
+    manifest: bytes = field(default=b"", repr=False)

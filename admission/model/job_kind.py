@@ -82,12 +82,22 @@ class Ending(NamedTuple):
     message: Place | None = None
 
 
+class Elsewhere(NamedTuple):
+    """A pod template in another object. `ref`: where the job names it, by a text or by a mapping with `name`; `kind`:
+    as `model.kinds.kind_of` takes it; `place`: in that object, and `path`: as that was written."""
+
+    ref: Place
+    kind: str
+    place: Place
+    path: str
+
+
 @dataclass(frozen=True, slots=True)
 class PodSetRule:
     """One pod set, or with `for_each` one for each entry of a list or map.
 
-    The pods are made from `template` or, when `bare`, from a mere pod spec there. `requests` are what the kind states
-    elsewhere: they take the place of those of the container.
+    The pods are made from `template` or, when `bare`, from a mere pod spec there; or from a template `elsewhere`.
+    `requests` are what the kind states outside of it: they take the place of those of the container.
     """
 
     for_each: Place | None = None
@@ -98,6 +108,7 @@ class PodSetRule:
     min_count: Expression | None = None
     template: Place | None = None
     bare: bool = False
+    elsewhere: Elsewhere | None = None
     requests: Mapping[str, Expression | str] = field(default_factory=dict)  # a text is a quantity
     container: str = ""  # whose requests; "": the first one's
     optional: bool = False  # there is no such pod set where the template is missing
@@ -178,11 +189,26 @@ def not_served(kind: str) -> Standing:
 
 def forbidden(kind: str, verb: str) -> Standing:
     """`verb`: what was refused, like list."""
+    return Standing(False, "Forbidden", unseen(kind, verb))
+
+
+def unseen(kind: str, verb: str = "list") -> str:
+    """What to do about objects that may not be looked at."""
+    return (
+        f"The controller may not {verb} objects of kind {_shown(kind)}: apply a ClusterRole for them with the label "
+        f'{AGGREGATE_LABEL}: "true"'
+    )
+
+
+def no_templates(kind: str, allowed: bool) -> Standing:
+    """Jobs are made from templates in objects of this kind, and none of those can be seen."""
+    if not allowed:
+        return Standing(False, "TemplatesForbidden", unseen(kind))
     return Standing(
         False,
-        "Forbidden",
-        f"The controller may not {verb} objects of kind {_shown(kind)}: apply a ClusterRole for them with the label "
-        f'{AGGREGATE_LABEL}: "true"',
+        "TemplatesNotServed",
+        f"The API server does not serve kind {_shown(kind)}, in which the pod templates lie: install its "
+        "CustomResourceDefinition, or mend the podSets' template.from",
     )
 
 

@@ -74,6 +74,7 @@ class PodSet:
     tolerations: tuple[Toleration, ...] = ()
     shape: str = ""  # digest of init containers and containers: what job and Workload are compared by
     priority_class: str = ""  # of the pod template
+    template_of: str = ""  # the object in which the template lies, where that is not the job
     problem: str = ""  # why the workload can never be admitted with such pods (requests above limits), or ""
     # What the template says of resources, to work `requests` out again; None: they stay as they are. What it says that
     # matters is compared by `requests` and `shape`.

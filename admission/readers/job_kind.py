@@ -10,7 +10,9 @@ from admission.api.violations import violations
 from admission.model.job_kind import (
     Combined,
     ConditionTest,
+    Elsewhere,
     Ending,
+    Every,
     Expression,
     JobKind,
     JobKindRules,
@@ -21,11 +23,12 @@ from admission.model.job_kind import (
     Suspension,
     Test,
     ValueTest,
+    Where,
 )
 from admission.model.kinds import KINDS, plural_of
 from admission.readers.expressions import Expressions
 from admission.readers.metadata import read_conditions, read_metadata
-from admission.readers.narrow import entries, items, mapping, text
+from admission.readers.narrow import entries, is_mapping, items, mapping, text
 from admission.readers.unknown_fields import unknown_fields
 
 _KIND = re.compile(r"(?P<kind>[A-Z][A-Za-z0-9]*)\.(?P<version>v[0-9]+((alpha|beta)[0-9]+)?)\.(?P<group>[a-z0-9.-]+)")
@@ -35,6 +38,11 @@ _ANNOTATION = re.compile(r"([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-
 # Webhooks are named by them, and the API server takes all of a configuration or nothing.
 _LONGEST_KIND, _LONGEST_GROUP = 62, 160
 _DEEPEST_HOLD = 16  # steps; webhooks compare the field in CEL, step by step. Kinds that were looked at need three
+_LENDING = {
+    "ref": "the path of what names that object in a job, like spec.runtimeRef",
+    "kind": "the kind of that object, like Runtime.v1.experiments.example",
+    "path": "where in that object the pod template is, like spec.template",
+}
 _STOPS = {"Delete": "Delete", "None": "Never"}
 
 
@@ -45,10 +53,9 @@ def read_job_kind(wire: Mapping[str, Any]) -> JobKind:
     rules, errors = read_rules(wire)
     plural = text(spec.get("plural"))
     kind = text(spec.get("kind"))
-    usual = plural_of(kind.partition(".")[0])
     return JobKind(
         name=meta.name,
-        kind=f"{kind}:{plural}" if plural and plural != usual else kind,
+        kind=_with_plural(kind, plural),
         uid=meta.uid,
         resource_version=meta.resource_version,
         generation=meta.generation,
@@ -74,6 +81,11 @@ def read_rules(wire: Mapping[str, Any]) -> tuple[JobKindRules | None, list[Field
     return (None, errors) if errors else (rules, [])
 
 
+def _with_plural(kind: str, plural: str) -> str:
+    usual = plural_of(kind.partition(".")[0])
+    return f"{kind}:{plural}" if plural and plural != usual else kind
+
+
 def kind_errors(wire: Mapping[str, Any], built_in: Mapping[str, object]) -> list[FieldError]:
     """Why the kind is none that a JobKind can describe. `built_in`: job kinds that need no description."""
     stated = text(mapping(wire.get("spec")).get("kind"))
@@ -96,7 +108,8 @@ class _Reading(Expressions):
 
     def rules(self) -> JobKindRules:
         spec = self._spec
-        self._kind(text(spec.get("kind")), text(spec.get("plural")))
+        self._kind("spec.kind", text(spec.get("kind")))
+        self._plural("spec.plural", text(spec.get("plural")))
         finished = mapping(spec.get("finished"))
         suspension = self._suspension(mapping(spec.get("suspend")))
         pod_sets = self._pod_sets(entries(spec.get("podSets")))
@@ -118,21 +131,23 @@ class _Reading(Expressions):
             failed=self._ending("spec.finished.failed", finished.get("failed")),
         )
 
-    def _kind(self, stated: str, plural: str) -> None:
+    def _kind(self, path: str, stated: str) -> None:
         found = _KIND.fullmatch(stated)
         if found is None or not _GROUP.fullmatch(found["group"]):
             remedy = "must be Kind.version.group, like Sweep.v1.experiments.example"
-            self.wrong("spec.kind", stated, remedy)
+            self.wrong(path, stated, remedy)
         elif found["group"] in ("kueue.x-k8s.io", "lockgate.dev"):
-            self.wrong("spec.kind", stated, "is no kind of job: name one that makes pods")
+            self.wrong(path, stated, "is no kind of job: name one that makes pods")
         elif len(found["kind"]) > _LONGEST_KIND:
-            self.wrong("spec.kind", stated, f"the kind must have at most {_LONGEST_KIND} characters")
+            self.wrong(path, stated, f"the kind must have at most {_LONGEST_KIND} characters")
         elif len(found["group"]) > _LONGEST_GROUP or max(map(len, found["group"].split("."))) > 63:
             remedy = f"the group must have at most {_LONGEST_GROUP} characters, and 63 between dots"
-            self.wrong("spec.kind", stated, remedy)
+            self.wrong(path, stated, remedy)
+
+    def _plural(self, path: str, plural: str) -> None:
         if plural and not _PLURAL.fullmatch(plural):
             remedy = "must be the name of a resource, in lower case, like sweeps: see `kubectl api-resources`"
-            self.wrong("spec.plural", plural, remedy)
+            self.wrong(path, plural, remedy)
 
     def _one(self, path: str, stated: object) -> Place | None:
         """A place that is a single field."""
@@ -206,7 +221,9 @@ class _Reading(Expressions):
     def _pod_set(self, path: str, stated: Mapping[str, Any]) -> PodSetRule:
         within = stated.get("forEach") is not None
         for_each = self._one(child(path, "forEach"), stated.get("forEach"))
-        template, bare = self._template(path, stated, within)
+        borrowed = is_mapping(stated.get("template"))
+        elsewhere = self._elsewhere(path, stated, within) if borrowed else None
+        template, bare = (None, False) if borrowed else self._template(path, stated, within)
         count = self.expression(child(path, "count"), stated.get("count"), within)
         minimum = self.expression(child(path, "minCount"), stated.get("minCount"), within)
         default = stated.get("default", 1)
@@ -222,6 +239,7 @@ class _Reading(Expressions):
             min_count=minimum,
             template=template,
             bare=bare,
+            elsewhere=elsewhere,
             requests={
                 resource: found
                 for resource, value in mapping(stated.get("requests")).items()
@@ -246,6 +264,39 @@ class _Reading(Expressions):
         where = child(path, given[0])
         place = self.place(where, stated[given[0]], within)
         return (place if self.plain(where, stated[given[0]], place) else None), given[0] == "podSpec"
+
+    def _elsewhere(self, path: str, stated: Mapping[str, Any], within: bool) -> Elsewhere | None:
+        """A template in another object."""
+        where, found = child(path, "template"), mapping(stated["template"])
+        if stated.get("podSpec") is not None:
+            self.errors.append(forbidden(child(path, "podSpec"), "template says where the pods come from already"))
+        self._only(where, found, ("from",))
+        at, said = child(where, "from"), found.get("from")
+        if not is_mapping(said):
+            remedy = "must be a path, or {from: {ref: …, kind: …, path: …}} where the template lies in another object"
+            self.wrong(where, found, remedy)
+            return None
+        self._only(at, said, ("ref", "kind", "plural", "path"))
+        missing = [name for name in ("ref", "kind", "path") if not isinstance(said.get(name), str) or not said[name]]
+        if missing:
+            self.errors += [required(child(at, name), _LENDING[name]) for name in missing]
+            return None
+        self._kind(child(at, "kind"), said["kind"])
+        plural = text(said.get("plural"))
+        if said.get("plural") is not None:
+            self._plural(child(at, "plural"), plural or "?")
+        if said["kind"] == self._spec.get("kind"):
+            self.wrong(child(at, "kind"), said["kind"], "is the kind of the jobs themselves: name a path instead")
+        ref, place = self.place(child(at, "ref"), said["ref"], within), self.place(child(at, "path"), said["path"])
+        self.plain(child(at, "ref"), said["ref"], ref, entries=True)
+        if any(step is Every.EVERY or (isinstance(step, Where) and step.value is None) for step in place.steps):
+            self.wrong(child(at, "path"), said["path"], "must lead to one template: leave out [*] and [name=@name]")
+        return Elsewhere(ref, _with_plural(said["kind"], plural), place, said["path"])
+
+    def _only(self, path: str, stated: Mapping[str, Any], known: tuple[str, ...]) -> None:
+        for name in stated:
+            if name not in known:
+                self.errors.append(forbidden(child(path, name), f"unknown field: known there are {', '.join(known)}"))
 
     def _name(self, path: str, stated: Mapping[str, Any], within: bool) -> str | Place:
         name, where = stated.get("name"), child(path, "name")
@@ -311,7 +362,8 @@ def _places(pod_sets: tuple[PodSetRule, ...]) -> Iterator[tuple[Step, ...]]:
         around = rule.for_each.steps if rule.for_each is not None else ()
         stated = (rule.count, rule.min_count, *(one for one in rule.requests.values() if not isinstance(one, str)))
         found = [place for one in stated if one is not None for place in _stated(one)]
-        for place in (rule.for_each, rule.template, *found):
+        named = rule.elsewhere.ref if rule.elsewhere is not None else None
+        for place in (rule.for_each, rule.template, named, *found):
             if place is not None:
                 yield (*around, *place.steps) if place.from_entry else place.steps
 

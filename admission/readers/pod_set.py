@@ -1,7 +1,7 @@
 """Pod template -> PodSet: requests, shape, and what decides on which nodes it may run. The template itself is dropped.
 
-Of `template.metadata` only what asks for a share of a GPU is looked at, so that jobs that differ in nothing but
-generated labels share one PodSet.
+Of `template.metadata` only what asks for a share of a GPU is looked at, and whose template it is, so that jobs that
+differ in nothing but generated labels share one PodSet.
 """
 
 from collections.abc import Mapping
@@ -9,6 +9,7 @@ from typing import Any
 
 from admission.model.accelerators import ANNOTATIONS
 from admission.model.pods import PodResources
+from admission.model.template_source import TEMPLATE_OF
 from admission.model.workload import NodeRule, PodSet, Toleration
 from admission.readers.narrow import entries, integer, mapping, maybe_integer, strings, text, tuple_of, word, words
 from admission.readers.pod_resources import stated_by
@@ -34,23 +35,25 @@ def read_pod_set(wire: Mapping[str, Any]) -> PodSet:
 def pod_set(name: str, template: object, count: int, min_count: int | None = None) -> PodSet:
     """`count` pods of a template."""
     stated = mapping(template)
-    pod, shared = mapping(stated.get("spec")), _shared(stated.get("metadata"))
+    pod, notes = mapping(stated.get("spec")), mapping(mapping(stated.get("metadata")).get("annotations"))
+    shared, whose = _shared(notes), word(notes.get(TEMPLATE_OF)) if notes else ""
     try:
-        return _pod_sets.of([name, count, min_count, pod, *shared], lambda: _read(name, pod, shared, count, min_count))
+        return _pod_sets.of(
+            [name, count, min_count, pod, *shared, whose], lambda: _read(name, pod, shared, whose, count, min_count)
+        )
     except RecursionError:
         return PodSet(name, count, {}, min_count, pod=_TOO_DEEP)
 
 
-def _shared(metadata: object) -> list[tuple[str, str]]:
+def _shared(notes: Mapping[str, Any]) -> list[tuple[str, str]]:
     """The annotations that ask for a share of a GPU."""
-    notes = mapping(metadata).get("annotations")
     if not notes:
         return []
-    return [(name, note) for name in ANNOTATIONS if isinstance(note := mapping(notes).get(name), str)]
+    return [(name, note) for name in ANNOTATIONS if isinstance(note := notes.get(name), str)]
 
 
 def _read(
-    name: str, pod: Mapping[str, Any], shared: list[tuple[str, str]], count: int, min_count: int | None
+    name: str, pod: Mapping[str, Any], shared: list[tuple[str, str]], whose: str, count: int, min_count: int | None
 ) -> PodSet:
     stated = stated_by(pod, shared)
     selector, affinity, tolerations = pod.get("nodeSelector"), pod.get("affinity"), pod.get("tolerations")
@@ -64,6 +67,7 @@ def _read(
         tolerations=tuple_of(read_toleration, tolerations) if tolerations else (),
         shape=shape_of(pod, shared),
         priority_class=text(pod.get("priorityClassName")),
+        template_of=whose,
         pod=stated.pod,
     )
 

@@ -21,6 +21,7 @@ from admission.model.kinds import Ref
 from admission.model.workload import Workload
 from admission.reconcile import transitions, unadmitted
 from admission.reconcile.ancestors import NestedTooDeeply, ancestry
+from admission.reconcile.borrowed import hold_for, is_unheard_of, lacking
 from admission.reconcile.pods_ready import reclaimed, with_readiness
 from admission.reconcile.priority import priority_of
 from admission.reconcile.queue_from import with_queue
@@ -61,9 +62,11 @@ def reconcile_job(view: View, job: Job, now: float) -> Wishes:
         return _follow_ancestor(view, job, owned, above.topmost)
     if not job.queue_name and not view.configuration.manage_jobs_without_queue_name:
         return NOTHING
+    if is_unheard_of(view, job):
+        return NOTHING
     workload, surplus = _match(job, owned)
     if workload is None and surplus:
-        return _mismatch(view, job, surplus)
+        return _mismatch(view, job, surplus, now)
     if surplus:
         return Wishes(effects=_remove(surplus[0]), events=_removed(job, surplus[0]))
     if workload is None:
@@ -111,7 +114,7 @@ def _match(job: Job, owned: Iterable[Workload]) -> tuple[Workload | None, list[W
     return found, surplus
 
 
-def _mismatch(view: View, job: Job, owned: Sequence[Workload]) -> Wishes:
+def _mismatch(view: View, job: Job, owned: Sequence[Workload], now: float) -> Wishes:
     """The job was changed under its Workload: update it where that is safe, else stop the job and start over."""
     workload = owned[0]
     if workload.deleting:
@@ -120,6 +123,8 @@ def _mismatch(view: View, job: Job, owned: Sequence[Workload]) -> Wishes:
         return NOTHING
     if not job.suspended:
         return _stop(view, job, owned, "No matching Workload")
+    if lack := lacking(view, job):
+        return hold_for(job, workload, lack, now)
     if not workload.reserved:
         found = priority_of(view, job)
         if isinstance(found, EmitEvent):
@@ -159,8 +164,8 @@ def _without_workload(view: View, job: Job, now: float) -> Wishes:
         return _stop(view, job, (), "Missing Workload; unable to restore pod templates")
     if job.active:
         return NOTHING
-    if job.problem:
-        return Wishes(events=(EmitEvent(job.ref, job.uid, "Warning", "ErrWorkloadCompose", job.problem),))
+    if problem := lacking(view, job) or job.problem:
+        return Wishes(events=(EmitEvent(job.ref, job.uid, "Warning", "ErrWorkloadCompose", problem),))
     found = priority_of(view, job)
     if isinstance(found, EmitEvent):
         return Wishes(events=(found,))
@@ -183,6 +188,8 @@ def _with_workload(view: View, job: Job, workload: Workload, now: float) -> Wish
         if not workload.reserved:
             return NOTHING
         return Wishes(transitions.unreserve(workload, names.ON_HOLD, "Job is on hold", now))
+    if lack := lacking(view, job):
+        return hold_for(job, workload, lack, now)
     if job.end is not None:
         message = f"Workload '{workload.key}' is declared finished"
         event = EmitEvent(job.ref, job.uid, "Normal", "FinishedWorkload", message)

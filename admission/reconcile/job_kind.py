@@ -1,8 +1,18 @@
 """What a JobKind object says of itself: whether jobs of its kind are queued, and if not, what to do about it."""
 
+from admission.jobs.described import lenders
 from admission.model import names
 from admission.model.effects import Patch
-from admission.model.job_kind import JobKind, Standing, conflict, forbidden, invalid, not_served, ready
+from admission.model.job_kind import (
+    JobKind,
+    Standing,
+    conflict,
+    forbidden,
+    invalid,
+    no_templates,
+    not_served,
+    ready,
+)
 from admission.model.kinds import Ref
 from admission.reconcile.status import conditions_json
 from admission.reconcile.transitions import set_condition
@@ -35,5 +45,15 @@ def _standing(view: View, job_kind: JobKind) -> Standing | None:
     if serving is None:
         return None
     if serving.served:
-        return ready(job_kind.kind)
+        return _templates(view, job_kind)
     return forbidden(job_kind.kind, "list") if serving.forbidden else not_served(job_kind.kind)
+
+
+def _templates(view: View, job_kind: JobKind) -> Standing | None:
+    """Whether the objects can be seen, too, in which templates of its jobs lie."""
+    assert job_kind.rules is not None
+    servings = [(one.kind, view.serving(one.kind)) for one in lenders(job_kind.rules)]
+    for kind, serving in servings:
+        if serving is not None and not serving.served:
+            return no_templates(kind, allowed=not serving.forbidden)
+    return None if any(serving is None for _, serving in servings) else ready(job_kind.kind)

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from admission.jobs import JOB_KINDS
 from admission.jobs.descriptor import Descriptor
-from admission.jobs.templates import PermanentProblem
+from admission.jobs.templates import NothingLent, PermanentProblem
 from admission.jobs.workload import compose
 from admission.model.effects import (
     CreateLocalQueue,
@@ -143,6 +143,8 @@ def _composed(
         return compose(effect.job.kind, job, effect.ref.name, effect.priority, effect.priority_class, keys, kinds)
     except PermanentProblem as problem:
         raise Impossible(str(problem)) from problem
+    except NothingLent as missing:
+        raise Moved(str(missing)) from missing
 
 
 def _at(body: Mapping[str, Any], version: int | None) -> Mapping[str, Any]:

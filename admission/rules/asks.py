@@ -15,6 +15,7 @@ class Ask(NamedTuple):
     affinity: tuple[tuple[NodeRule, ...], ...]
     tolerations: tuple[Toleration, ...]
     least: int  # pods that would do; as many as `pods` when it takes all or none
+    template_of: str = ""  # the object in which its template lies, where that is not the job
 
 
 Asks = tuple[Ask, ...]  # with its priority, what Kueue calls the scheduling hash: equals of one queue fail alike
@@ -31,7 +32,7 @@ def asks_of(workload: Workload) -> Asks:
         requests = tuple(sorted([(name, units * count) for name, units in pod_set.requests.items()]))
         least = count if pod_set.min_count is None else min(count, pod_set.min_count)
         rules = (pod_set.node_selector, pod_set.affinity, pod_set.tolerations)
-        asks.append(Ask(pod_set.name, count, requests, *rules, least))
+        asks.append(Ask(pod_set.name, count, requests, *rules, least, pod_set.template_of))
     return tuple(asks)
 
 

@@ -17,6 +17,8 @@ def mismatch(name: str, flavor: ResourceFlavor | None, ask: Ask) -> str:
     """Why the flavor cannot serve, in Kueue's words, or ""."""
     if flavor is None:
         return f"flavor {name} not found"
+    if ask.template_of and (flavor.node_labels or flavor.tolerations):
+        return f"flavor {name} has node labels or tolerations, which cannot be put into the pods of {ask.template_of}"
     if flavor.taints:
         taint = _untolerated(flavor, ask)
         if taint is not None:

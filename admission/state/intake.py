@@ -1,11 +1,12 @@
 """Facts come in: which tables, indexes and scheduler entries a new, changed or vanished object moves, and which
 objects must be looked at again because of it."""
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from admission.jobs.described import described
+from admission.jobs.described import described, lenders
 from admission.model.accelerators import CatalogueChanges
 from admission.model.job import Job
 from admission.model.job_kind import JobKind
@@ -23,6 +24,7 @@ from admission.model.queues import (
     ResourceFlavor,
     Topology,
 )
+from admission.model.template_source import TemplateSource
 from admission.model.workload import Workload
 from admission.reconcile.ancestors import DEEPEST
 from admission.reconcile.view import Serving
@@ -154,10 +156,16 @@ class Intake:
         if old is not None and value is not None and (old.kind, old.rules) == (value.kind, value.rules):
             return
         kinds = self._objects.job_kinds
+        places = kinds.places
         if value is None or value.rules is None:
             kinds.forget(name)
         else:
-            kinds.describe(name, value.kind, described(value.kind, value.rules))
+            rules = value.rules
+            kinds.describe(name, value.kind, described(value.kind, rules, kinds.sources), lenders(rules))
+        for kind in places:
+            if kinds.places.get(kind) != places[kind]:  # they are read anew, or no more
+                kinds.sources.forget(kind)
+                self._objects.servings.pop(kind, None)
         for ref in [ref for ref in self._objects.jobs if ref.kind not in kinds]:
             # Nobody tells of them any more; their Workloads stay as they are, since nothing is known to have ended.
             self._objects.index_job(self._objects.jobs.pop(ref).observed, None)
@@ -185,6 +193,26 @@ class Intake:
         if self._objects.servings.get(kind) != serving:
             self._objects.servings[kind] = serving
             self._look_at(Ref("JobKind", "", self._objects.job_kinds.describer(kind)))
+            if kind in self._objects.job_kinds.places:
+                for name in self._objects.described:
+                    self._look_at(Ref("JobKind", "", name))
+                for job in self._objects.borrowers(kind):
+                    self._look_at(job.ref)
+
+    def lend(self, source: TemplateSource) -> None:
+        """There are templates in this object, or other ones than before."""
+        if source.ref.kind in self._objects.job_kinds.places and self._objects.job_kinds.sources.put(source):
+            self._read_again(source.ref)
+
+    def lend_no_more(self, ref: Ref) -> None:
+        """The object is gone, if it was one with templates."""
+        if self._objects.job_kinds.sources.drop(ref):
+            self._read_again(ref)
+
+    def _read_again(self, source: Ref) -> None:
+        for job in self._objects.borrowers(source.kind, source):
+            if job.manifest:
+                self._job(job.ref, self._objects.job_kinds[job.ref.kind].read(json.loads(job.manifest)))
 
     def _cohort(self, name: str, value: Cohort | None) -> None:
         slot = self._objects.cohorts.get(name)

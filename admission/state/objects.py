@@ -57,6 +57,7 @@ class Objects:
         self._indexed: dict[WorkloadKey, tuple[str, str, str]] = {}
         self._by_uid: dict[str, Ref] = {}  # jobs
         self._children: dict[str, dict[Ref, None]] = {}  # uid of a controlling owner -> jobs, whatever the owner is
+        self._borrowers: dict[tuple[str, str], dict[Ref, None]] = {}  # kind, name of a template's object -> jobs
         self._no_jobs: dict[str, None] = {}  # of those uids, the ones that are certainly no job's
         self._departed: dict[str, None] = {}  # uids of jobs that were seen to go, while Workloads of theirs are left
 
@@ -164,7 +165,8 @@ class Objects:
     # --- indexes
 
     def index_job(self, before: Job | None, after: Job | None) -> None:
-        """Files a job under its own uid and its owner's."""
+        """Files a job under its own uid, its owner's, and the objects in which templates of it lie."""
+        self._index_loans(before, after)
         if before is not None and (after is None or (before.uid, before.owner_uid) != (after.uid, after.owner_uid)):
             self._by_uid.pop(before.uid, None)
             siblings = self._children.get(before.owner_uid)
@@ -178,6 +180,26 @@ class Objects:
             self._no_jobs.pop(after.uid, None)
             if after.owner_uid:
                 self._children.setdefault(after.owner_uid, {})[after.ref] = None
+
+    def _index_loans(self, before: Job | None, after: Job | None) -> None:
+        for one in before.borrowed if before is not None else ():
+            borrowers = self._borrowers.get((one.source.kind, one.source.name))
+            if before is not None and borrowers is not None:
+                borrowers.pop(before.ref, None)
+                if not borrowers:
+                    del self._borrowers[(one.source.kind, one.source.name)]
+        for one in after.borrowed if after is not None else ():
+            if after is not None:
+                self._borrowers.setdefault((one.source.kind, one.source.name), {})[after.ref] = None
+
+    def borrowers(self, kind: str, source: Ref | None = None) -> list[Job]:
+        """Jobs with a template in this object, or in any of the kind."""
+        if source is not None:
+            found = list(self._borrowers.get((source.kind, source.name), ()))
+        else:
+            found = [ref for (of, _), refs in self._borrowers.items() if of == kind for ref in refs]
+        slots = (self.jobs[ref].observed for ref in found if ref in self.jobs)
+        return [job for job in slots if job is not None and (not source or source.namespace in ("", job.ref.namespace))]
 
     def children_of(self, uid: str) -> list[Ref]:
         """Jobs whose controlling owner is the object of this uid."""

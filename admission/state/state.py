@@ -19,11 +19,12 @@ from admission.model.effects import (
     StartJob,
 )
 from admission.model.job import Job
-from admission.model.job_kind import JobKind
+from admission.model.job_kind import JobKind, Place
 from admission.model.job_profile import JobProfile
 from admission.model.kinds import COUNTED, Ref
 from admission.model.names import WorkloadKey
 from admission.model.queue_policy import QueuePolicy
+from admission.model.template_source import TemplateSource
 from admission.model.workload import Workload
 from admission.reconcile import transitions
 from admission.reconcile.job import reconcile_job
@@ -148,6 +149,14 @@ class State:
         if ref.kind in SHADOWING:
             self.elastic_quotas.stir()
 
+    def lend(self, source: TemplateSource) -> None:
+        """A fact: pod templates of jobs in another object."""
+        self._intake.lend(source)
+
+    def lend_no_more(self, ref: Ref) -> None:
+        """A fact: that object does not exist."""
+        self._intake.lend_no_more(ref)
+
     def serves(self, kind: str, serving: Serving) -> None:
         """A fact: how the API server answers for a kind of jobs."""
         self._intake.serves(kind, serving)
@@ -232,6 +241,12 @@ class State:
     def counted(self) -> tuple[str, ...]:
         """Kinds that are to be followed now beside those that always are."""
         return self.elastic_quotas.counted
+
+    @property
+    def template_places(self) -> Mapping[str, tuple[Place, ...]]:
+        """Kinds of objects in which pod templates of jobs lie, to be followed as long as they are here; and where in
+        them."""
+        return self.objects.job_kinds.places
 
     @property
     def job_kinds(self) -> JobKinds:

@@ -4,14 +4,17 @@ It works in small steps, so that a fault can strike between any two of them.
 """
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol
 
 from admission.jobs import READERS, JobKinds
 from admission.jobs.descriptor import Descriptor
+from admission.jobs.template_sources import read_template_source
 from admission.model.configuration import Configuration
 from admission.model.effects import EmitEvent, Outcome, Plan, Planned, Result
+from admission.model.job_kind import Place
 from admission.model.kinds import COUNTED, JOBS, WATCHED, Ref
+from admission.model.template_source import TemplateSource
 from admission.reconcile.requests import Impossible, Moved, Request, needs, render
 from admission.reconcile.view import Serving
 from admission.world.answers import Answer
@@ -31,6 +34,10 @@ class Machine(Protocol):
 
     def observe(self, kind: str, value: Any, *, read: bool = False) -> None: ...
 
+    def lend(self, source: TemplateSource) -> None: ...
+
+    def lend_no_more(self, ref: Ref) -> None: ...
+
     def gone(self, ref: Ref, resource_version: int | None = None, *, read: bool = False) -> None: ...
 
     def outcome(self, outcome: Outcome) -> None: ...
@@ -39,6 +46,9 @@ class Machine(Protocol):
 
     @property
     def counted(self) -> tuple[str, ...]: ...
+
+    @property
+    def template_places(self) -> Mapping[str, tuple[Place, ...]]: ...
 
     def plan(self, now: float, budget: int = BUDGET) -> Plan: ...
 
@@ -87,6 +97,8 @@ class Product:
         self._watches: dict[str, Watch] = {}
         self._known: dict[str, dict[Ref, None]] = {}
         self._described: dict[str, Descriptor] = {}
+        self._lending: dict[str, tuple[Place, ...]] = {}
+        self._lent: dict[str, tuple[Watch, dict[Ref, None]]] = {}  # with the objects that have been told of
         self._sending: deque[Planned] = deque()
         self._failed_lanes: set[str] = set()
         self._reads: tuple[Ref, ...] = ()
@@ -97,7 +109,7 @@ class Product:
 
     def stop(self) -> None:
         """It is gone: it watches no more and will not step again."""
-        for watch in self._watches.values():
+        for watch in (*self._watches.values(), *(watch for watch, _ in self._lent.values())):
             self._api.store.stop(watch)
 
     @property
@@ -146,6 +158,7 @@ class Product:
         """What else is followed depends on objects of some kinds."""
         if kind == "JobKind":
             self._redescribe()
+            self._follow_lenders()
         if kind == "ElasticQuota":
             self._count()
 
@@ -170,8 +183,52 @@ class Product:
                 self._described[kind] = descriptor
                 self._list_and_watch(kind)
 
-    def _hear(self) -> bool:
+    def _follow_lenders(self) -> None:
+        """Kinds of objects in which templates of jobs lie."""
+        wanted = self.machine.template_places
+        for kind, places in list(self._lending.items()):
+            if wanted.get(kind) != places:
+                del self._lending[kind]
+                self._api.store.stop(self._lent.pop(kind)[0])
+        for kind in wanted:
+            if kind not in self._lending:
+                self._list_lenders(kind, {})
+
+    def _list_lenders(self, kind: str, before: Mapping[Ref, None]) -> None:
+        self._lending[kind] = self.machine.template_places[kind]
+        told: dict[Ref, None] = {}
+        self._lent[kind] = (self._api.watch(_kept(kind)), told)
+        for manifest in self._api.scan(_kept(kind)):
+            self._lend(kind, manifest)
+        for ref in before:
+            if ref not in told:
+                self.machine.lend_no_more(ref)
+        self.machine.serves(kind, Serving(served=True))
+
+    def _lend(self, kind: str, manifest: Frozen) -> None:
+        source = read_template_source(kind, manifest, self._lending[kind])
+        self._lent[kind][1][source.ref] = None
+        self.machine.lend(source)
+
+    def _hear_of_templates(self) -> bool:
         heard = False
+        for kind, (watch, told) in list(self._lent.items()):
+            for change in self._weather.heard(watch):
+                heard = True
+                if change.type == "DELETED":
+                    ref = change.ref._replace(kind=kind)
+                    told.pop(ref, None)
+                    self.machine.lend_no_more(ref)
+                else:
+                    self._lend(kind, change.new)
+            if watch.broken:
+                heard = True
+                self._api.store.stop(watch)
+                self._list_lenders(kind, told)
+        return heard
+
+    def _hear(self) -> bool:
+        heard = self._hear_of_templates()
         for kind, watch in list(self._watches.items()):
             if self._watches.get(kind) is not watch:
                 continue  # described no more since, or anew

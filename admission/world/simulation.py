@@ -25,7 +25,6 @@ from admission.model.times import stamp
 from admission.model.workload import Workload
 from admission.reconcile import checks, transitions, unadmitted
 from admission.reconcile.view import Serving
-from admission.reconcile.view import Serving
 from admission.state import State
 from admission.world.clock import EPOCH
 from admission.world.metadata import generated_name

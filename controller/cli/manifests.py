@@ -5,18 +5,20 @@ Every fault names file, document, line, field, value and remedy; all of them are
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path as FilePath
 from typing import Any
 
 from admission.api.crd import STORED, VERSIONS
 from admission.conversion import Unconvertible, convert
 from admission.jobs import JOB_KINDS
+from admission.jobs.described import lenders
 from admission.jobs.ray_job import served
-from admission.model.kinds import JOBS, KINDS, KUEUE, SINGLE, WATCHED, kind_of
-from admission.model.names import QUEUE_NAME
+from admission.model.kinds import COUNTED, JOBS, KINDS, KUEUE, SINGLE, WATCHED, kind_of
+from admission.model.names import QUEUE_NAME, WORKLOAD_ANNOTATION
 from admission.readers.catalogue import read_catalogue
 from admission.readers.job_kind import read_job_kind
+from admission.readers.narrow import mapping
 from admission.world.objects import kind_key
 from controller.cli.complaint import Complaint
 from controller.cli.job_shapes import JOB_SHAPES, job_faults
@@ -29,7 +31,7 @@ MAX_BYTES = 10 * 2**20  # an etcd object holds 1.5 MiB; a larger file is not a m
 MAX_TRACE_BYTES = 200 * 2**20  # some four million rows
 MAX_SHOWN = 20  # faults; a reader mends the first ones first
 
-SIMULATED = tuple(kind for kind in WATCHED if kind not in JOBS or kind in JOB_KINDS)
+SIMULATED = (*(kind for kind in WATCHED if kind not in JOBS or kind in JOB_KINDS), "ClusterColocationProfile")
 _SUFFIXES = (".yaml", ".yml", ".json", ".csv")
 _SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _PREFIX = re.compile(r"[a-z0-9]([-a-z0-9.]*)?")
@@ -71,10 +73,14 @@ class Manifest:
     file: str
     document: int
     path: Path = ()  # inside the document, for an entry of a List
+    lends: bool = False  # no job, but pod templates of jobs lie in it
 
     @property
     def namespace(self) -> str:
-        return (self.content["metadata"].get("namespace") or "default") if kind_of(self.kind).namespaced else ""
+        stated = self.content["metadata"].get("namespace") or ""
+        if self.lends:  # nobody knows whether its kind is cluster-scoped
+            return str(stated)
+        return (stated or "default") if kind_of(self.kind).namespaced else ""
 
     @property
     def name(self) -> str:
@@ -83,7 +89,7 @@ class Manifest:
     @property
     def arrives(self) -> bool:
         """A job, of a kind that is built in or described, or a Workload: it comes some time and is queued."""
-        return self.kind == "Workload" or self.kind in JOB_KINDS or self.kind not in KINDS
+        return self.kind == "Workload" or self.kind in JOB_KINDS or (self.kind not in KINDS and not self.lends)
 
     def __str__(self) -> str:
         return "/".join(part for part in (self.kind.partition(".")[0], self.namespace, self.name) if part)
@@ -113,15 +119,30 @@ def load(paths: Iterable[FilePath]) -> Bundle:
     bundle.manifests = list(_distinct(bundle.manifests, bundle.notes, problems))
     if problems:
         raise BadManifests(problems)
-    taken = {id(one) for one in described}
-    bundle.notes += _skipped(one for one in others if id(one) not in taken)
+    taken = {id(one.content) for one in described}
+    bundle.notes += _skipped(one for one in others if id(one.content) not in taken)
     return bundle
 
 
 def _described(manifests: Iterable[Manifest], others: Iterable[Manifest]) -> Iterator[Manifest]:
-    """Of the others those whose kind one of the manifests, a JobKind, describes."""
-    kinds = {read_job_kind(one.content).kind.partition(":")[0] for one in manifests if one.kind == "JobKind"}
-    return (one for one in others if one.kind in kinds)
+    """Of the others those whose kind one of the manifests, a JobKind, describes, or in which it has templates lie; and
+    what elastic quotas are reckoned from, where there are any."""
+    found = [read_job_kind(one.content) for one in manifests if one.kind == "JobKind"]
+    kinds = {one.kind.partition(":")[0] for one in found}
+    lending = {lender.kind.partition(":")[0] for one in found if one.rules for lender in lenders(one.rules)}
+    quotas = any(one.kind == "ElasticQuota" for one in manifests)
+    for one in others:
+        if one.kind in kinds:
+            yield one
+        elif one.kind in lending:
+            yield replace(one, lends=True)
+        elif one.kind in COUNTED and quotas and not _of_a_job(one.content):
+            yield one
+
+
+def _of_a_job(pod: Mapping[str, Any]) -> bool:
+    """Of one that is played itself, and begins anew."""
+    return WORKLOAD_ANNOTATION in mapping(mapping(pod.get("metadata")).get("annotations"))
 
 
 def _judged_late(one: Manifest) -> Iterator[Problem]:

@@ -28,7 +28,34 @@ ENTRY = {"name": "main", "template": "spec.template"}
 OTHER = {"name": "other", "template": "spec.other"}
 FORM = "must be Kind.version.group, like Sweep.v1.experiments.example"
 
+LENT = {"ref": "spec.runtimeRef", "kind": "Runtime.v1.experiments.example", "path": "spec.template"}
+
+
+def lent(**fields: Any) -> Object:
+    return {"name": "main", "template": {"from": {**LENT, **fields}}}
+
+
 ROWS = [
+    # templates in other objects
+    create("a template may lie elsewhere", ONE, FIRST, lent(path="spec.parts[name=node].template"),
+           lent(path="spec.parts[*].template"), "must lead to one template: leave out [*]",
+           f"{FIRST}.template.from.path", "webhook"),
+    create("the kind of that object is one", ONE, FIRST, lent(plural="runtimes"), lent(kind="Runtime"), FORM,
+           f"{FIRST}.template.from.kind", "webhook"),
+    create("that object is no job of the kind itself", ONE, FIRST, lent(), lent(kind="Sweep.v1.experiments.example"),
+           "is the kind of the jobs themselves", f"{FIRST}.template.from.kind", "webhook"),
+    create("a job names that object somewhere", ONE, FIRST, lent(), lent(ref=""),
+           "the path of what names that object in a job, like", f"{FIRST}.template.from.ref", "webhook"),
+    create("by one field", ONE, FIRST, lent(ref="spec.refs[0]"), lent(ref="spec.refs[*]"), "must lead to one field",
+           f"{FIRST}.template.from.ref", "webhook"),
+    create("its fields are known", ONE, FIRST, lent(), lent(name="a"), "unknown field: known there are ref, kind",
+           f"{FIRST}.template.from.name", "webhook"),
+    create("a template is a path or from", ONE, FIRST, lent(), {"name": "main", "template": {}},
+           "must be a path, or {from: {ref: …, kind: …, path: …}}", f"{FIRST}.template", "webhook"),
+    create("nothing is put in by a pod spec", ONE, FIRST, lent(), {**lent(), "podSpec": "spec.pod"},
+           "template says where the pods come from already", f"{FIRST}.podSpec", "webhook"),
+    create("what holds a job does not name it", ONE, FIRST, lent(), lent(ref="spec.suspend"),
+           "says how many or which pods there are, too", "spec.suspend.path", "webhook"),
     # the kind
     create("it has a spec", SWEEP, "spec", SWEEP["spec"], ABSENT, "Required value"),
     create("it names a kind", SWEEP, KIND, "Sweep.v1.experiments.example", ABSENT, "Required value"),

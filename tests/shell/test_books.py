@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 from aiohttp import web
 
+from admission.model.job_kind import Place
 from admission.model.kinds import COUNTED, Ref
+from admission.model.template_source import TemplateSource
 from admission.reconcile.view import Serving
 from controller.books import Books
 from controller.kit.clock import SYSTEM
@@ -28,6 +30,7 @@ class Memory:
         self.told: list[str] = []
         self.job_kinds: dict[str, Any] = {}
         self.counted: tuple[str, ...] = ()
+        self.template_places: dict[str, tuple[Place, ...]] = {}
         self.serving: dict[str, Serving] = {}
 
     def observe(self, kind: str, value: Any, *, read: bool = False) -> None:
@@ -35,6 +38,12 @@ class Memory:
 
     def serves(self, kind: str, serving: Serving) -> None:
         self.serving[kind] = serving
+
+    def lend(self, source: TemplateSource) -> None:
+        self.told.append(f"{source.ref.kind} {source.ref.name} lends {len(source.templates)}")
+
+    def lend_no_more(self, ref: Ref) -> None:
+        self.told.append(f"{ref.kind} {ref.name} lends nothing")
 
     def gone(self, ref: Ref, resource_version: int | None = None, *, read: bool = False) -> None:
         self.told.append(f"{ref.kind} {ref.name} gone" + " read" * read)
@@ -158,6 +167,35 @@ async def test_a_described_kind_is_followed_as_long_as_it_is_described_and_read_
         await server.put(f"{JOBS}/last")
         await until(lambda: "Job last" in told)
         assert not [line for line in told if line.endswith(" b")]
+
+
+async def test_objects_with_templates_in_them_are_followed_as_long_as_jobs_are_made_from_them(
+    server: ApiServer, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("controller.kube.reflector.OPTIONAL_WAIT", 0.01)
+    kind, place = "Runtime.v1.experiments.example", Place(("spec", "template"))
+    runtimes = "/apis/experiments.example/v1/runtimes"
+    described = "/apis/lockgate.dev/v1alpha1/jobkinds/sweep"
+    server.served |= {"lockgate.dev/v1alpha1": ["jobkinds"]}
+    async with Desk(client, "JobKind").open() as desk:
+        told = desk.memory.told
+        desk.memory.template_places[kind] = (place,)
+        await server.put(described)
+        await until(lambda: desk.memory.serving.get(kind) == Serving(served=False))
+        server.served |= {"experiments.example/v1": ["runtimes"]}
+        await server.put(f"{runtimes}/a", spec={"template": {"spec": {"containers": []}}})
+        await until(lambda: f"{kind} a lends 1" in told)
+        await until(lambda: desk.memory.serving[kind] == Serving(served=True))
+        await server.remove(f"{runtimes}/a")
+        await until(lambda: f"{kind} a lends nothing" in told)
+
+        del desk.memory.template_places[kind]
+        await server.remove(described)
+        await until(lambda: "JobKind sweep gone" in told)
+        await server.put(f"{runtimes}/b")
+        await server.put(f"{JOBS}/last")
+        await until(lambda: "Job last" in told)
+        assert not [line for line in told if f"{kind} b" in line]
 
 
 async def test_a_doubt_is_settled_by_a_read(server: ApiServer, desk: Desk) -> None:

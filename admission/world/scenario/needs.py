@@ -4,6 +4,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from admission.jobs import JOB_KINDS
+from admission.jobs.described import lenders
+from admission.readers.job_kind import read_job_kind
 from admission.world.scenario.file_form import ScenarioFile
 from admission.world.scenario.naming import group_of
 
@@ -32,12 +34,13 @@ _SUPPORTED = frozenset(
 def needs_of(form: ScenarioFile) -> set[str]:
     """The needs that objects and events of the file show."""
     needs = {_OP_NEEDS[event.op] for event in form.events if event.op in _OP_NEEDS}
+    lending = set(_lending(form))
     for manifest in form.objects:
         group, kind, meta = group_of(manifest), manifest["kind"], manifest["metadata"]
         labels, notes = meta.get("labels") or {}, meta.get("annotations") or {}
         if group in _GROUP_NEEDS:
             needs.add(_GROUP_NEEDS[group])
-        elif group not in _CORE_GROUPS:
+        elif group not in _CORE_GROUPS and kind not in lending:
             needs.add(f"jobs:{kind}")
         if kind in ("LimitRange", "RuntimeClass"):
             needs.add(kind.lower())
@@ -48,6 +51,12 @@ def needs_of(form: ScenarioFile) -> set[str]:
         if "koordinator.sh/qosClass" in labels:
             needs.add("qos")
     return needs
+
+
+def _lending(form: ScenarioFile) -> Iterator[str]:
+    """Kinds that are no jobs, but have pod templates of jobs in them."""
+    for rules in (read_job_kind(one).rules for one in form.objects if one["kind"] == "JobKind"):
+        yield from (one.kind.partition(".")[0] for one in (lenders(rules) if rules is not None else ()))
 
 
 def _pod_needs(labels: Mapping[str, Any], notes: Mapping[str, Any]) -> Iterator[str]:

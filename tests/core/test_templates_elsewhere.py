@@ -1,0 +1,442 @@
+"""Jobs whose pod templates lie in other objects: counted from there, held up while one is missing, and never sent to
+nodes that nobody can name in their pods."""
+
+import json
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from admission.answers import Answer
+from admission.jobs import READERS
+from admission.jobs.described import described
+from admission.jobs.descriptor import Descriptor
+from admission.jobs.template_sources import TemplateSources, read_template_source
+from admission.jobs.templates import NothingLent, PermanentProblem
+from admission.jobs.workload import compose
+from admission.model.effects import PodSetInfo
+from admission.model.kinds import Ref
+from admission.readers.job_kind import read_job_kind
+from admission.reconcile.view import Serving
+from admission.state.state import State
+from admission.validation.job_kind import check_job_kind
+from admission.world.scenario.case import read_case
+from admission.world.scenario.report import FileResult, text
+from admission.world.scenario.runner import run_case
+from controller.cli.__main__ import main
+from controller.cli.playing import prepared
+from controller.cli.results import result
+from tests.core import job_kind_laws as laws
+from tests.core.manifests.pods import Object
+from tests.core.test_jobs import merged
+from tests.core.test_stamping import patched
+from tests.core.test_stamping_kinds import asked, cluster_of
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "job-kinds" / "trainjob.yaml"
+SWEEP, RUNTIME = "Sweep.v1.experiments.example", "Runtime.v1.experiments.example"
+FROM = {"ref": "spec.runtimeRef", "kind": RUNTIME, "path": "spec.template"}
+KUEUE = "kueue.x-k8s.io/v1beta2"
+INFO = PodSetInfo("main", 3, {}, (), {"x": "y"}, {"kueue.x-k8s.io/workload": "w"})
+
+
+def pods(cpu: str = "2", **fields: Any) -> Object:
+    return {"spec": {"containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": cpu}}}], **fields}}
+
+
+def job_kind(version: int = 5, pod_set: Object | None = None, **spec: Any) -> Object:
+    pod_set = {"name": "main", "count": "spec.replicas", "template": {"from": FROM}, **(pod_set or {})}
+    spec = {
+        "kind": SWEEP,
+        "suspend": {"path": "spec.suspend"},
+        "podSets": [pod_set],
+        "started": {"path": "status.active", "atLeast": 1},
+        "finished": {"succeeded": {"condition": "Complete"}},
+        **spec,
+    }
+    metadata = {"name": "sweep", "uid": "uid-sweep", "resourceVersion": str(version), "generation": 1}
+    return {"apiVersion": "lockgate.dev/v1alpha1", "kind": "JobKind", "metadata": metadata, "spec": spec}
+
+
+def runtime(name: str = "a100", version: int = 7, namespace: str = "lab", template: Any = None) -> Object:
+    meta = {"name": name, "uid": f"uid-{name}", "resourceVersion": str(version)}
+    if namespace:
+        meta["namespace"] = namespace
+    spec = {"template": pods() if template is None else template}
+    return {"apiVersion": "experiments.example/v1", "kind": "Runtime", "metadata": meta, "spec": spec}
+
+
+def sweep(ref: Any = "a100", version: int = 9, **spec: Any) -> Object:
+    meta = {
+        "name": "train", "namespace": "lab", "uid": "uid-train", "resourceVersion": str(version),
+        "labels": {"kueue.x-k8s.io/queue-name": "main"},
+    }  # fmt: skip
+    spec = {"suspend": True, "replicas": 3, "runtimeRef": ref, **spec}
+    return {"apiVersion": "experiments.example/v1", "kind": "Sweep", "metadata": meta, "spec": spec}
+
+
+def descriptor(*runtimes: Object, **pod_set: Any) -> Descriptor:
+    found = read_job_kind(job_kind(pod_set=pod_set))
+    assert found.rules is not None, found.problem
+    sources = TemplateSources()
+    for one in runtimes:
+        (elsewhere,) = [rule.elsewhere for rule in found.rules.pod_sets if rule.elsewhere]
+        sources.put(read_template_source(RUNTIME, one, [elsewhere.place]))
+    return described(SWEEP, found.rules, sources)
+
+
+# --- what a job asks for
+
+
+@pytest.mark.parametrize(
+    "ref",
+    ["a100", {"name": "a100"}, {"name": "a100", "kind": "Runtime", "apiGroup": "experiments.example"},
+     {"name": "a100", "apiVersion": "experiments.example/v1beta1", "namespace": "lab"}],
+)  # fmt: skip
+@pytest.mark.parametrize("namespace", ["lab", ""])
+def test_pods_are_counted_from_the_object_that_the_job_names(ref: Any, namespace: str) -> None:
+    job = descriptor(runtime(namespace=namespace)).read(sweep(ref))
+    (main,) = job.pod_sets
+    assert (main.count, dict(main.requests), job.problem) == (3, {"cpu": 2000}, "")
+    assert main.template_of == "Runtime/a100"
+
+
+@pytest.mark.parametrize(
+    ("ref", "problem"),
+    [
+        (None, "spec.runtimeRef: Required value: name the Runtime whose pod template is meant"),
+        (7, "spec.runtimeRef: Required value"),
+        ({"kind": "Runtime"}, "spec.runtimeRef.name: Required value"),
+        ("h100", 'spec.runtimeRef: Not found: "h100": there is no Runtime of experiments.example of this name'),
+        ("far", 'spec.runtimeRef: Not found: "far"'),  # one of another namespace
+        ("bare", 'spec.runtimeRef: Invalid value: "bare": this Runtime has no pod template at spec.template'),
+        ({"name": "a100", "kind": "Class"}, 'spec.runtimeRef.kind: Invalid value: "Class": must be Runtime, or left'),
+        ({"name": "a100", "apiGroup": "x.example"}, "spec.runtimeRef.apiGroup: Invalid value"),
+        ({"name": "far", "namespace": "other"}, 'spec.runtimeRef.namespace: Invalid value: "other": must be lab'),
+    ],
+)
+def test_a_job_is_told_what_it_lacks(ref: Any, problem: str) -> None:
+    known = descriptor(runtime(), runtime("far", namespace="other"), runtime("bare", template={}))
+    job = known.read(sweep(ref))
+    assert job.problem.startswith(problem)
+    with suppress(PermanentProblem, NothingLent):
+        compose(SWEEP, sweep(ref), "w", kinds={SWEEP: known})
+
+
+def test_without_a_reference_an_optional_pod_set_is_left_out() -> None:
+    spec = job_kind(pod_set={"optional": True})
+    spec["spec"]["podSets"].append({"name": "rest", "template": "spec.template"})
+    rules = read_job_kind(spec).rules
+    assert rules is not None
+    job = described(SWEEP, rules).read(sweep(None, template=pods()))
+    assert ([one.name for one in job.pod_sets], job.problem) == (["rest"], "")
+
+
+def test_what_the_kind_says_itself_of_requests_comes_before_the_template() -> None:
+    known = descriptor(runtime(), requests={"cpu": "spec.cpu"})
+    assert dict(known.read(sweep(cpu="5")).pod_sets[0].requests) == {"cpu": 5000}
+    assert dict(known.read(sweep()).pod_sets[0].requests) == {"cpu": 2000}
+
+
+def test_starting_and_stopping_only_let_it_go_and_hold_it() -> None:
+    known = descriptor(runtime())
+    workload = compose(SWEEP, sweep(), "w", kinds={SWEEP: known})
+    started = merged(sweep(), known.start(sweep(), [INFO]))
+    assert started["spec"] == {**sweep()["spec"], "suspend": False}
+    assert merged(started, known.restore(started, workload))["spec"] == sweep()["spec"]
+    with pytest.raises(PermanentProblem, match="their template lies in a100, where nothing can be put in"):
+        known.start(sweep(), [replace(INFO, node_selector={"pool": "spot"})])
+
+
+@given(st.data())
+@settings(max_examples=25)
+def test_no_wrong_field_in_a_job_or_in_what_it_names_surprises(data: st.DataObject) -> None:
+    known = descriptor(data.draw(laws.spoilt(runtime())), requests={"cpu": "spec.cpu"})
+    spoilt = data.draw(laws.spoilt(sweep({"name": "a100", "kind": "Runtime"}, cpu="1")))
+    job = known.read(spoilt)
+    assert [(one["name"], one["count"]) for one in known.pod_sets(spoilt)] == [
+        (one.name, one.count) for one in job.pod_sets
+    ]
+    if job.manifest:
+        assert known.read(json.loads(job.manifest)) == job
+    with suppress(PermanentProblem):
+        known.start(spoilt, [PodSetInfo(one.name, one.count, {}, (), {}, {}) for one in job.pod_sets])
+    with suppress(PermanentProblem, NothingLent):
+        compose(SWEEP, spoilt, "w", kinds={SWEEP: known})
+
+
+# --- in the state
+
+
+def state(*manifests: Object) -> State:
+    made = State()
+    made.observe("Namespace", READERS["Namespace"]({"metadata": {"name": "lab"}}))
+    for one in manifests:
+        tell(made, one)
+    return made
+
+
+def tell(made: State, one: Object) -> None:
+    if one["kind"] == "JobKind":
+        made.observe("JobKind", READERS["JobKind"](one))
+    elif one["kind"] == "Runtime":
+        made.lend(read_template_source(RUNTIME, one, made.template_places[RUNTIME]))
+    else:
+        made.observe(SWEEP, made.job_kinds[SWEEP].read(one))
+
+
+def cpu(made: State) -> int:
+    job = made.objects.job(Ref(SWEEP, "lab", "train"))
+    assert job is not None
+    return dict(job.pod_sets[0].requests).get("cpu", 0)
+
+
+def said(made: State) -> list[str]:
+    return [type(planned.effect).__name__ for planned in made.plan(1000.0).effects if planned.effect.ref.kind == SWEEP]
+
+
+def test_whoever_names_an_object_is_looked_at_again_when_that_comes_changes_or_goes() -> None:
+    made = state(job_kind(), sweep())
+    assert cpu(made) == 0
+    tell(made, runtime())
+    assert cpu(made) == 2000
+    tell(made, runtime(version=8, template=pods("4")))
+    assert cpu(made) == 4000
+    tell(made, runtime(version=7))  # an old fact
+    assert cpu(made) == 4000
+    made.lend_no_more(Ref(RUNTIME, "lab", "a100"))
+    assert cpu(made) == 0
+    made.gone(Ref(SWEEP, "lab", "train"), 20)
+    assert not made.objects.borrowers(RUNTIME)
+
+
+def test_nobody_is_told_that_something_is_missing_before_that_is_known() -> None:
+    made = state(job_kind(), sweep())
+    assert not said(made)
+    made.serves(RUNTIME, Serving(served=True))
+    assert said(made) == ["EmitEvent"]
+
+
+def test_what_must_not_be_seen_is_named_as_that() -> None:
+    made = state(job_kind(), sweep())
+    made.serves(SWEEP, Serving(served=True))
+    made.serves(RUNTIME, Serving(served=False, forbidden=True))
+    effects = [planned.effect for planned in made.plan(1000.0).effects]
+    messages = [getattr(effect, "message", "") for effect in effects]
+    assert any(f"may not list objects of kind {RUNTIME}: apply a ClusterRole" in message for message in messages)
+    (patch,) = [effect for effect in effects if effect.ref.kind == "JobKind"]
+    (active,) = patch.body["status"]["conditions"]  # type: ignore[union-attr]
+    assert (active["status"], active["reason"]) == ("False", "TemplatesForbidden")
+
+
+def test_a_kind_is_followed_as_long_as_templates_lie_in_it() -> None:
+    made = state(job_kind(), runtime(), sweep())
+    made.serves(RUNTIME, Serving(served=True))
+    (place,) = made.template_places[RUNTIME]
+    assert place.steps == ("spec", "template")
+    elsewhere = {**FROM, "path": "spec.other"}
+    tell(made, job_kind(6, {"template": {"from": elsewhere}}))
+    assert made.objects.serving(RUNTIME) is None  # it has to be read anew
+    assert made.job_kinds.sources.find(Ref(RUNTIME, "lab", "a100")) is None
+    made.gone(Ref("JobKind", "", "sweep"), 7)
+    assert not made.template_places
+
+
+# --- in a cluster
+
+
+def at(moment: int, field: str, **expected: Any) -> Object:
+    return {"at": moment, "object": "Sweep/lab/train", "field": field, **expected}
+
+
+def stands(moment: int, state: str) -> Object:
+    return {"at": moment, "workloadOf": "Sweep/lab/train", "state": state}
+
+
+def reserved(moment: int, cpu: str) -> Object:
+    return {"at": moment, "clusterQueue": "all", "reserved": {"plain": {"cpu": cpu}}}
+
+
+def flavor(name: str, **spec: Any) -> Object:
+    return {"apiVersion": KUEUE, "kind": "ResourceFlavor", "metadata": {"name": name}, "spec": spec}
+
+
+def bare(one: Object) -> Object:
+    """As its author writes it."""
+    kept = {key: one["metadata"][key] for key in ("name", "namespace", "labels") if key in one["metadata"]}
+    return {**one, "metadata": kept}
+
+
+def plays(objects: list[Object], events: list[Object], expect: list[Object], flavors: list[Object]) -> None:
+    amounts = [{"name": "cpu", "nominalQuota": "100"}]
+    group = {
+        "coveredResources": ["cpu"],
+        "flavors": [{"name": one["metadata"]["name"], "resources": amounts} for one in flavors],
+    }
+    spec = {"namespaceSelector": {}, "resourceGroups": [group]}
+    local = {"namespace": "lab", "name": "main"}
+    case = {
+        "id": "C905",
+        "source": "https://example.com/kinds",
+        "area": "job-integration",
+        "confidence": "high",
+        "needs": ["jobs:Sweep"],
+        "gist": "A job whose template lies elsewhere",
+        "why": "Its JobKind says where.",
+        "objects": [
+            {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "lab"}},
+            *flavors,
+            {"apiVersion": KUEUE, "kind": "ClusterQueue", "metadata": {"name": "all"}, "spec": spec},
+            {"apiVersion": KUEUE, "kind": "LocalQueue", "metadata": local, "spec": {"clusterQueue": "all"}},
+            bare(job_kind()),
+            *map(bare, objects),
+        ],
+        "events": events,
+        "expect": expect,
+    }
+    found = run_case(read_case(yaml.safe_dump(case)))
+    assert found.outcome == "passed", "\n".join(text([FileResult("here", found)]))
+
+
+def stop_policy(moment: int, policy: str) -> Object:
+    return {"t": moment, "op": "patch", "ref": "ClusterQueue/all", "patch": {"spec": {"stopPolicy": policy}}}
+
+
+def status(moment: int, **fields: Any) -> Object:
+    ref = "Sweep/lab/train"
+    return {"t": moment, "op": "patch", "ref": ref, "subresource": "status", "patch": {"status": fields}}
+
+
+CREATE = {"t": 0, "op": "create", "ref": "Sweep/lab/train"}
+
+
+def test_a_job_waits_for_its_template_runs_through_a_change_of_it_and_is_counted_anew_when_it_comes_back() -> None:
+    job = bare(sweep())
+    del job["spec"]["suspend"]
+    plays(
+        [runtime(), job],
+        [
+            CREATE,
+            {"t": 10, "op": "create", "ref": "Runtime/lab/a100"},
+            status(20, active=3),
+            {"t": 25, "op": "patch", "ref": "Runtime/lab/a100", "patch": {"spec": {"template": pods("4")}}},
+            stop_policy(30, "HoldAndDrain"),
+            status(40, active=0),
+            stop_policy(50, "None"),
+            status(60, active=3),
+            {"t": 65, "op": "delete", "ref": "Runtime/lab/a100"},
+            status(70, active=0, conditions=[{"type": "Complete", "status": "True", "message": "done"}]),
+            {"t": 80, "op": "tick"},
+        ],
+        [
+            at(0, "spec.suspend", equals=True),
+            stands(10, "admitted"),
+            at(10, "spec.suspend", equals=False),
+            stands(25, "admitted"),
+            at(25, "spec.suspend", equals=False),
+            reserved(25, "6"),
+            at(30, "spec.suspend", equals=True),
+            stands(30, "quotaReserved"),  # its pods are still there
+            stands(40, "pending"),
+            stands(50, "admitted"),
+            reserved(60, "12"),
+            stands(65, "admitted"),
+            at(65, "spec.suspend", equals=False),
+            stands(80, "finished"),
+        ],
+        [flavor("plain")],
+    )
+
+
+def test_who_waits_in_a_queue_leaves_it_while_the_template_is_missing() -> None:
+    plays(
+        [runtime(), sweep()],
+        [
+            stop_policy(0, "Hold"),
+            CREATE,
+            {"t": 5, "op": "tick"},
+            {"t": 10, "op": "delete", "ref": "Runtime/lab/a100"},
+            stop_policy(20, "None"),
+            {"t": 25, "op": "tick"},
+            {"t": 30, "op": "create", "ref": "Runtime/lab/a100"},
+            {"t": 40, "op": "tick"},
+        ],
+        [
+            stands(5, "pending"),
+            stands(25, "pending"),
+            at(25, "spec.suspend", equals=True),
+            stands(30, "admitted"),
+            at(30, "spec.suspend", equals=False),
+            reserved(40, "6"),
+        ],
+        [flavor("plain")],
+    )
+
+
+def test_such_a_job_passes_by_flavors_whose_nodes_cannot_be_named_in_its_pods() -> None:
+    spot = flavor("spot", nodeLabels={"pool": "spot"})
+    later = {"t": 10, "op": "tick"}
+    plays([runtime(), sweep()], [CREATE, later], [stands(0, "admitted"), reserved(10, "6")], [spot, flavor("plain")])
+    plays([runtime(), sweep()], [CREATE, later], [stands(10, "pending"), at(10, "spec.suspend", equals=True)], [spot])
+
+
+@pytest.mark.parametrize("ref", ["a100", None, {"name": 7}])
+def test_webhooks_hold_such_a_job_whatever_it_names_and_let_it_go_when_it_is_started(ref: Any) -> None:
+    cluster, written = cluster_of(job_kind()), sweep(ref)
+    del written["spec"]["suspend"]
+    held = patched(written, asked(SWEEP, cluster, written).patch)
+    assert held["spec"] == {**written["spec"], "suspend": True}
+    started = merged(held, descriptor(runtime()).start(held, [INFO]))
+    assert asked(SWEEP, cluster, started, held) == Answer()
+    assert asked(SWEEP, cluster, started, held, "validate").allowed
+
+
+# --- without a cluster
+
+
+def test_simulate_and_explain_find_the_template_among_the_files(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    meta: Object = {"name": "t", "namespace": "lab", "labels": {"kueue.x-k8s.io/queue-name": "main"}}
+    train = {
+        "apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob", "metadata": meta,
+        "spec": {"runtimeRef": {"name": "torch"}, "trainer": {"numNodes": 2}},
+    }  # fmt: skip
+    node = {"name": "node", "template": {"spec": {"template": pods("3")}}}
+    lender = {
+        "apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "ClusterTrainingRuntime", "metadata": {"name": "torch"},
+        "spec": {"template": {"spec": {"replicatedJobs": [node]}}},
+    }  # fmt: skip
+    flavors = [{"name": "plain", "resources": [{"name": "cpu", "nominalQuota": "6"}]}]
+    spec = {"namespaceSelector": {}, "resourceGroups": [{"coveredResources": ["cpu"], "flavors": flavors}]}
+    queues = [
+        flavor("plain"),
+        {"apiVersion": KUEUE, "kind": "ClusterQueue", "metadata": {"name": "all"}, "spec": spec},
+        {"apiVersion": KUEUE, "kind": "LocalQueue", "metadata": {"namespace": "lab", "name": "main"},
+         "spec": {"clusterQueue": "all"}},
+    ]  # fmt: skip
+    other = {**train, "metadata": {**meta, "name": "u"}, "spec": {"runtimeRef": {"name": "none"}}}
+    file = tmp_path / "all.yaml"
+    file.write_text(yaml.safe_dump_all([train, other, lender, *queues]), encoding="utf-8")
+    simulation, notes = prepared([file, EXAMPLE])
+    simulation.run()
+    rows = {row["owner"]: row for row in result(simulation)["workloads"]}
+    assert rows["TrainJob.v1alpha1.trainer.kubeflow.org/lab/t"]["counts"] == {"node": 2}
+    assert rows["TrainJob.v1alpha1.trainer.kubeflow.org/lab/t"]["admitted"] == 0
+    assert not any("ClusterTrainingRuntime" in note for note in notes)
+    with pytest.raises(SystemExit) as end:
+        main(["explain", "TrainJob/lab/u", str(file), str(EXAMPLE)])
+    assert not end.value.code
+    assert "there is no ClusterTrainingRuntime" in capsys.readouterr().out
+
+
+def test_the_example_is_accepted_and_its_role_reaches_both_kinds() -> None:
+    described_kind, role = yaml.safe_load_all(EXAMPLE.read_text())
+    assert check_job_kind(described_kind, None) == []
+    granted = {one: rule["verbs"] for rule in role["rules"] for one in rule["resources"]}
+    assert granted["clustertrainingruntimes"] == ["list", "watch"]
+    assert "patch" in granted["trainjobs"]
