@@ -45,7 +45,16 @@ def stamped_by_rules(
     if descriptor is not None and managed_owner(metadata.owner_references, view.job_kinds) is not None:
         return ByRules(document)
     before, after = whole(document), _own_copy(document)
-    rules = Rules(
+    said = stamp_manifest(after, subject, descriptor, rules_of(request, view, systems))
+    if said.refusals:
+        return ByRules(document, warnings=said.warnings, refusals=said.refusals)
+    patch = difference(before, after)
+    return ByRules(after if patch else document, patch, said.warnings)
+
+
+def rules_of(request: Request, view: View, systems: tuple[str, ...], telling: bool = False) -> Rules:
+    """All that may be stamped. `telling`: with a line for whatever is done."""
+    return Rules(
         profiles=view.job_profiles,
         colocation=view.colocation_profiles,
         systems=systems,
@@ -54,12 +63,8 @@ def stamped_by_rules(
         owner=lambda api_version, kind, name: view.owner(request.namespace, api_version, kind, name),
         koordinator=view.configuration.koordinator,
         uid=request.uid,
+        telling=telling,
     )
-    said = stamp_manifest(after, subject, descriptor, rules)
-    if said.refusals:
-        return ByRules(document, warnings=said.warnings, refusals=said.refusals)
-    patch = difference(before, after)
-    return ByRules(after if patch else document, patch, said.warnings)
 
 
 def _concerned(subject: Subject, metadata: Metadata, systems: tuple[str, ...], view: View) -> bool:

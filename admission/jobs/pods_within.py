@@ -7,7 +7,8 @@ for pod in pods_within(descriptor, manifest):
 
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from dataclasses import field as with_default
 from typing import Any
 
 from admission.jobs import batch_job, spark_application, workflow
@@ -34,14 +35,24 @@ class PodWithin:
     path: Path
     seen: Pod
     whole: bool = True
-    _holder: Pod = field(default_factory=dict)
-    _fields: Mapping[str, str] = field(default_factory=dict)
+    _holder: Pod = with_default(default_factory=dict)
+    _fields: Mapping[str, str] = with_default(default_factory=dict)
     _metadata_in: str = ""  # member of the holder with labels and annotations; "": the holder itself
     _only_stated: bool = False  # what it does not say itself it takes from elsewhere, where that is changed already
-    _before: Pod = field(default_factory=dict)
+    _before: Pod = with_default(default_factory=dict)
 
     def __str__(self) -> str:
         return shown(self.path)
+
+    def field(self, shown_inside: str) -> str:
+        """A field of the pod as the kind has it. `shown_inside`: as a pod has it, below where this one lies."""
+        inside = shown_inside.removeprefix(f"{self}.")
+        if self.whole:
+            return shown_inside
+        section, _, rest = inside.partition(".")
+        if section == "metadata":
+            return f"{self}.{self._metadata_in}.{rest}" if self._metadata_in else f"{self}.{rest}"
+        return f"{self}.{self._fields.get(rest, rest)}"
 
     def keep(self) -> None:
         if self.whole:

@@ -23,7 +23,15 @@ from admission.readers.narrow import canonical, items, mapping, strings
 from admission.readers.stamps import Stamps, read_stamps
 from admission.stamping import foreign_hints
 from admission.stamping.ancestors import FindOwner
-from admission.stamping.colocation import Around, CannotStamp, Colocated, FindClass, colocate, set_priority_class
+from admission.stamping.colocation import (
+    Around,
+    CannotStamp,
+    Colocated,
+    FindClass,
+    colocate,
+    is_settled,
+    set_priority_class,
+)
 from admission.stamping.difference import difference
 from admission.stamping.lines import Line, Skipped
 from admission.stamping.matching import Subject, mismatch, object_mismatch
@@ -76,7 +84,9 @@ def stamp_manifest(manifest: dict[str, Any], subject: Subject, descriptor: Descr
     if descriptor is not None:
         work.stamp_job()
         for pod in pods_within(descriptor, manifest):
+            first = len(work.lines)
             work.stamp_pod(pod.seen, str(pod), template=True)
+            work.lines[first:] = [one._replace(field=pod.field(one.field)) for one in work.lines[first:]]
             pod.keep()
     elif not work.was_made_from_a_stamped_template():
         work.stamp_pod(manifest, "", template=False)
@@ -146,7 +156,7 @@ class _Work:
         """Of a Pod. Without an owner nobody but its author can have written the mark, or we have, a moment ago."""
         owners = value_at(self.manifest, ("metadata", "ownerReferences"))
         owned = any(mapping(one).get("controller") is True for one in items(owners))
-        return owned and STAMPED in strings(value_at(self.manifest, _ANNOTATIONS))
+        return owned and (STAMPED in strings(value_at(self.manifest, _ANNOTATIONS)) or is_settled(self.manifest))
 
     def stamp_pod(self, pod: dict[str, Any], where: str, *, template: bool) -> None:
         """A pod or a pod template."""
@@ -251,8 +261,12 @@ class _Work:
             return
         before = deepcopy(pod)
         yield
-        for operation in difference(before, pod):
-            self.lines.append(_line(rule, where, before, operation))
+        self.lines += lines_between(before, pod, rule, where)
+
+
+def lines_between(before: dict[str, Any], after: dict[str, Any], rule: str, where: str = "") -> list[Line]:
+    """One for each field in which they differ. `where`: of both in the whole object."""
+    return [_line(rule, where, before, operation) for operation in difference(before, after)]
 
 
 def _resources(pod: dict[str, Any]) -> list[Any]:

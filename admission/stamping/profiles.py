@@ -120,7 +120,8 @@ def put(target: dict[str, Any], path: Path, value: str | None) -> None:
 def shown_field(where: str, path: Path) -> str:
     """A field for people: spec.template.metadata.labels[koordinator.sh/qosClass]."""
     *above, last = path
-    named = key(shown(tuple(above)), str(last)) if path[0] == "metadata" else shown(path)
+    quoted = path[0] == "metadata" or (isinstance(last, str) and ("/" in last or "." in last))
+    named = key(shown(tuple(above)), str(last)) if quoted else shown(path)
     return f"{where}.{named}" if where else named
 
 
@@ -149,7 +150,7 @@ def _settle(
         if by is not None and setting.value != value:
             others.append(by)
         value, by = setting.value, (profile, setting)
-    settled.warnings += [_disagreement(one, by, shown_field(where, path)) for one in others if by is not None]
+    settled.warnings += [_disagreement(one, by) for one in others if by is not None]
     if value != now:
         put(target, path, value)
         rule = f"JobProfile {by[0].name}" if by is not None else "JobProfiles"
@@ -183,8 +184,8 @@ def _unset(path: Path, value: str | None) -> bool:
     return not value or value == _NOBODY_SAID.get(shown(path))
 
 
-def _disagreement(earlier: tuple[JobProfile, Setting], later: tuple[JobProfile, Setting], where: str) -> str:
+def _disagreement(earlier: tuple[JobProfile, Setting], later: tuple[JobProfile, Setting]) -> str:
     return (
-        f"{where}: JobProfile {earlier[0].name} gives {earlier[1].value}, {later[0].name} gives {later[1].value}: "
-        "the latter counts, as it comes later"
+        f"{later[1].name}: JobProfile {earlier[0].name} gives {earlier[1].value}, {later[0].name} gives "
+        f"{later[1].value}: the latter counts, as it comes later"
     )

@@ -21,6 +21,7 @@ COMMANDS: Mapping[str, str] = {
     "test": "Run scenario files and compare what happens with what they expect.",
     "simulate": "Play manifests and traces on a virtual clock: who starts when, who waits and why.",
     "diff": "The same jobs under two sets of queues: who starts earlier, later, never; what queues hold.",
+    "stamp": "What jobs get on their way into a cluster, which rule gave it, and why others did not match.",
     "explain": "Why one job waits, in numbers, and when it should start.",
     "convert": "Print the queues of KAI, Koordinator, Volcano or YuniKorn as ours, and what could not be carried over.",
     "check-config": "Check a Configuration file and show what it sets.",
