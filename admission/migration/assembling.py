@@ -94,7 +94,8 @@ class _Assembly:
         yield from self._flavors()
         for name, value in self.tree.classes.items():
             yield _object("WorkloadPriorityClass", name, None, value=value)
-        if any(queue.parent not in self.by_name and not self._is_apart(queue) for queue in self.tree.queues):
+        rooted = any(queue.parent not in self.by_name and not self._is_apart(queue) for queue in self.tree.queues)
+        if rooted:
             yield self._root()
         self._tell_flavors()
         inner = [queue for queue in self.tree.queues if self._is_inner(queue)]
@@ -108,10 +109,12 @@ class _Assembly:
         for queue in leaves:
             for namespace in dict.fromkeys((*queue.namespaces, *self.around.namespaces)):
                 yield _local_queue(queue.name, namespace)
+        if rooted and self.tree.policy:
+            yield _policy(self.tree.root, "Cohort", self.tree.policy)
         for queue in self.tree.queues:
-            if queue.policy:
-                kind = "Cohort" if self._is_inner(queue) else "ClusterQueue"
-                yield _policy(queue, kind)
+            policy = {**(self.tree.policy if self._is_apart(queue) else {}), **queue.policy}
+            if policy:
+                yield _policy(queue.name, "Cohort" if self._is_inner(queue) else "ClusterQueue", policy)
 
     def _is_inner(self, queue: ForeignQueue) -> bool:
         return queue.inner or queue.name in self.children
@@ -266,10 +269,10 @@ def _local_queue(name: str, namespace: str) -> dict[str, Any]:
     return made
 
 
-def _policy(queue: ForeignQueue, kind: str) -> dict[str, Any]:
+def _policy(name: str, kind: str, policy: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "apiVersion": "lockgate.dev/v1alpha1",
         "kind": "QueuePolicy",
-        "metadata": {"name": queue.name},
-        "spec": {"target": {"kind": kind, "name": queue.name}, **queue.policy},
+        "metadata": {"name": name},
+        "spec": {"target": {"kind": kind, "name": name}, **policy},
     }

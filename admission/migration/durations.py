@@ -10,7 +10,7 @@ def duration_text(fields: Fields, name: str) -> str:
     if not text:
         return ""
     try:
-        return text if duration(text) > 0 else ""
+        return text.strip().removeprefix("+") if duration(text) > 0 else ""
     except BadDuration:
         fields.fault(name, "is no duration", "write one like 90s, 10m or 1h30m")
         return ""

@@ -11,7 +11,7 @@ from typing import Any
 from admission.migration.documents import kept_labels, named_badly, of_kind, opened, tell_annotations
 from admission.migration.durations import duration_text
 from admission.migration.fields import Fields, Findings
-from admission.migration.queues import ForeignQueue, Quota, Tree, tell_priorities
+from admission.migration.queues import ONLY_PREEMPTIBLE_WORK_BORROWS, ForeignQueue, Quota, Tree, tell_priorities
 
 GROUP = "scheduling.run.ai"
 GPU = "nvidia.com/gpu"
@@ -47,7 +47,7 @@ def read_kai(documents: Sequence[Any], findings: Findings) -> Tree:
         one.top.tell_rest()
         queues.append(queue)
     tell_priorities(priorities, findings)
-    return Tree(ROOT, queues, CLASSES)
+    return Tree(ROOT, queues, CLASSES, ONLY_PREEMPTIBLE_WORK_BORROWS)
 
 
 def _quotas(spec: Fields) -> dict[str, Quota]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from admission.migration.documents import Opened, kept_labels, named_badly, of_kind, opened, tell_annotations
 from admission.migration.fields import Fields, Findings
-from admission.migration.queues import ForeignQueue, Quota, Tree
+from admission.migration.queues import ONLY_PREEMPTIBLE_WORK_BORROWS, ForeignQueue, Quota, Tree
 from admission.model.amounts import BadQuantity, amount, text
 
 GROUP = "scheduling.sigs.k8s.io"
@@ -38,7 +38,7 @@ def read_koordinator(documents: Sequence[Any], findings: Findings) -> Tree:
             queues += _nodes(root, "", findings, True)
             tell_annotations(one)
             one.top.tell_rest()
-    return Tree(ROOT, queues)
+    return Tree(ROOT, queues, policy=ONLY_PREEMPTIBLE_WORK_BORROWS)
 
 
 def _quotas(

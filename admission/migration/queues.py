@@ -50,11 +50,17 @@ class ForeignQueue:
 
 @dataclass(slots=True)
 class Tree:
-    """`root`: the name of the cohort above all. `classes`: values of WorkloadPriorityClasses."""
+    """`root`: the name of the cohort above all. `classes`: values of WorkloadPriorityClasses. `policy`: as a queue has,
+    of all of them."""
 
     root: str
     queues: list[ForeignQueue]
     classes: Mapping[str, int] = field(default_factory=dict)
+    policy: Mapping[str, Any] = field(default_factory=dict)
+
+
+# What is marked as non-preemptible may use what its queue owns, and no more: of KAI and Koordinator alike.
+ONLY_PREEMPTIBLE_WORK_BORROWS: Mapping[str, Any] = {"nonPreemptible": {"label": "lockgate.dev/preemptible=false"}}
 
 
 def of_unlisted(states_some: bool, listed_by_anybody: bool) -> int | None:

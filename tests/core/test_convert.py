@@ -2,6 +2,7 @@
 
 import itertools
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -12,7 +13,10 @@ from typer.testing import CliRunner
 
 from admission.migration import SYSTEMS, Converted, Surroundings, convert
 from admission.model.amounts import amount
+from admission.world.scenario.case import read_case
+from admission.world.scenario.source import BadFile
 from controller.cli.__main__ import app
+from controller.cli.complaint import Complaint
 from controller.cli.playing import prepared
 
 FOLDER = Path(__file__).parent / "foreign_queues"
@@ -56,6 +60,7 @@ def notes(result: Converted) -> list[str]:
     return [f"{note.about}: {note.field}" for note in result.notes]
 
 
+FIRM = {"nonPreemptible": {"label": "lockgate.dev/preemptible=false"}}
 NOTHING, WHOLE = ("0", "-", "-"), ("100Pi", "0", "0")
 
 
@@ -81,11 +86,13 @@ def test_queues_of_kai() -> None:
         "inference": 125,
     }
     assert specs(result, "ClusterQueue")["vision"]["fairSharing"] == {"weight": "2"}
+    # Only preemptible work may borrow, whoever's it is.
     assert specs(result, "QueuePolicy") == {
+        "kai": {"target": {"kind": "Cohort", "name": "kai"}, **FIRM},
         "vision": {
             "target": {"kind": "ClusterQueue", "name": "vision"},
             "preemption": {"minRuntime": "10m", "reclaimMinRuntime": "5m"},
-        }
+        },
     }
     assert notes(result) == [
         "Queue dept: spec.displayName",
@@ -259,6 +266,9 @@ def test_quotas_of_koordinator() -> None:
     doors = [(o["metadata"]["namespace"], o["metadata"]["name"]) for o in result.objects if o["kind"] == "LocalQueue"]
     assert doors == [("lab", "gpu-team"), ("gpu-team", "gpu-team"), ("shop", "shop"), ("lab", "shop")]
     assert specs(result, "ClusterQueue")["gpu-team"]["fairSharing"] == {"weight": "10"}
+    assert specs(result, "QueuePolicy") == {
+        name: {"target": {"kind": "Cohort", "name": name}, **FIRM} for name in ("koordinator-root-quota", "gpu-root")
+    }
     assert notes(result) == [
         "ElasticQuotaProfile gpu-pool: spec.resourceRatio",
         "ElasticQuota gpu-team: metadata.annotations[quota.scheduling.koordinator.sh/shared-weight]",
@@ -374,6 +384,13 @@ def test_values_of_the_chart_of_yunikorn_hold_its_queues(tmp_path: Path) -> None
         assert made == ["7"], told.output
 
 
+def test_a_scenario_with_queues_that_cannot_be_read_is_a_bad_file() -> None:
+    text = (FOLDER.parents[1] / "scenarios" / "131-firm-work-of-kai-does-not-borrow.yaml").read_text(encoding="utf-8")
+    with pytest.raises(BadFile) as bad:
+        read_case(text.replace("quota: 2,", "quota: some,"))
+    assert "Queue a: spec.resources.gpu.quota 'some' is not a number: write one" in bad.value.problems[0].message
+
+
 def test_two_queues_of_one_name_and_a_circle_are_no_tree() -> None:
     twice = convert("kai", [kai("a", quota=1, limit=1), kai("a", quota=1, limit=1)], Surroundings())
     assert [fault.problem for fault in twice.faults] == ["is there twice"]
@@ -462,3 +479,15 @@ def test_the_order_of_files_changes_no_quota() -> None:
     queues = [volcano("a", 1), volcano("b", 3), volcano("b1", 1, "b")]
     seen = [quotas(converted("volcano", list(order), gpu="16")) for order in itertools.permutations(queues)]
     assert all(one == seen[0] for one in seen)
+
+
+@settings(max_examples=15)
+@given(
+    st.sampled_from(list(SYSTEMS)), st.text(max_size=40) | st.binary(max_size=40).map(lambda raw: raw.decode("latin-1"))
+)
+def test_no_file_makes_the_command_break(system: str, text: str) -> None:
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "queues.yaml"
+        file.write_text(text, encoding="utf-8")
+        told = RUNNER.invoke(app, ["convert", "--from", system, str(file)])
+    assert isinstance(told.exception, Complaint)

@@ -67,8 +67,10 @@ class ForeignQueues:
             made = convert(system, self._queues, around)
             if made.faults:
                 first = made.faults[0]
-                where = ".".join(map(str, first.path))
-                raise ValueError(f"{where}: {first.value!r} {first.problem}; {first.remedy}")
+                about = "" if first.document < 0 else f"Queue {self._queues[first.document]['metadata'].get('name')}: "
+                where = "".join(f"{part}." for part in first.path)[:-1]
+                told = f"{where} {first.value!r}".strip()
+                raise ValueError(f"{about}{told} {first.problem}: {first.remedy}")
             yield from made.objects
 
     def shares(self, resource: str) -> dict[str, int]:

@@ -24,6 +24,7 @@ from admission.world.scenario.expectation_forms import (
     WorkloadIs,
 )
 from admission.world.scenario.file_form import ScenarioFile
+from admission.world.scenario.foreign import ForeignQueues
 from admission.world.scenario.naming import CLUSTER_SCOPED, SYSTEM_NAMESPACES, Manifest, by_name, names_of
 from admission.world.scenario.needs import BY_CHOICE, needs_of
 from admission.world.scenario.source import Path, Problem, Source, spelled
@@ -70,11 +71,26 @@ class _Names:
         self.alive = {id(m) for m in from_the_start(form)}
         first = _first_events(form)
         self.ever = {id(m) for m in form.objects if not isinstance(first.get(id(m)), AdmissionReview)}
+        self.unreadable = ""
+        try:
+            self._expect_converted()
+        except ValueError as error:
+            self.unreadable = str(error)
+
+    def _expect_converted(self) -> None:
+        """What comes of other systems' queues is there, too."""
+        for made in ForeignQueues(self.form.objects).converted():
+            for name in names_of(made):
+                self.ever.add(id(self.manifests.setdefault(name, made)))
+            if made["kind"] == "ResourceFlavor":
+                self.flavors.add(made["metadata"]["name"])
 
     def _of_kind(self, *kinds: str) -> set[str]:
         return {m["metadata"].get("name", "") for m in self.form.objects if m["kind"] in kinds}
 
     def findings(self) -> Iterator[Finding]:
+        if self.unreadable:
+            yield ("objects",), self.unreadable
         yield from self._objects()
         yield from self._events()
         yield from self._requests()
