@@ -1,7 +1,7 @@
 """Runs one scenario: its events on the virtual clock, its expectations when everything is at rest."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import groupby
 
@@ -49,7 +49,8 @@ def run_case(case: Case, otherwise: Configuration = DEFAULTS) -> Result:
     """Run it in memory, or say what is missing for that. `otherwise`: for a case without a `config` of its own."""
     result = Result(case, lacking(case.form))
     if not result.missing:
-        play(result, World(configuration_of(case.form.config) if case.form.config else otherwise))
+        own = configuration_of(case.form.config) if case.form.config else otherwise
+        play(result, World(replace(own, koordinator=otherwise.koordinator)))
     return result
 
 

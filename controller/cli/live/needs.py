@@ -65,7 +65,7 @@ def _other_config(form: ScenarioFile, running: Configuration) -> Iterator[str]:
     said = form.config.model_dump() if form.config else None
     # In one namespace, as that is part of what jobs are managed by default.
     wanted = read(said, namespace=NAMESPACE).core
-    found = replace(running, namespace=NAMESPACE)
+    found = replace(running, namespace=NAMESPACE, koordinator=wanted.koordinator)  # a flag, of which no file speaks
     usual = running.managed_jobs_namespace_selector == system_excluded(running.namespace)
     if usual and (said is None or "managedJobsNamespaceSelector" not in said):
         found = replace(found, managed_jobs_namespace_selector=wanted.managed_jobs_namespace_selector)
