@@ -89,7 +89,7 @@ def _noted_units(notes: Mapping[str, str], name: str, problems: list[str]) -> Un
     if value is None:
         return None
     if not is_mapping(value):
-        problems.append(f"metadata.annotations[{name}]: must be a JSON object of quantities, like {{\"cpu\":\"10\"}}")
+        problems.append(f'metadata.annotations[{name}]: must be a JSON object of quantities, like {{"cpu":"10"}}')
         return None
     return read_units(value, f"metadata.annotations[{name}]", problems)
 
@@ -97,7 +97,7 @@ def _noted_units(notes: Mapping[str, str], name: str, problems: list[str]) -> Un
 def _noted_names(notes: Mapping[str, str], name: str, problems: list[str]) -> tuple[str, ...]:
     value = _noted(notes, name, problems)
     if value is not None and (not isinstance(value, list) or len(words(value)) != len(items(value))):
-        problems.append(f"metadata.annotations[{name}]: must be a JSON list of namespaces, like [\"team-a\"]")
+        problems.append(f'metadata.annotations[{name}]: must be a JSON list of namespaces, like ["team-a"]')
     return words(value)
 
 

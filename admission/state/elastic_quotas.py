@@ -60,6 +60,7 @@ class ElasticQuotas:
         self._cluster: dict[str, int] = {}  # what they have together
         self._bindings = Bindings(())
         self._family = Family({})
+        self._regroup = False  # quotas came or went, or hang elsewhere
         self._demand: dict[str, Demand] = {}
         self._shown: dict[Ref, Virtual] = {}
         self._stirred = False
@@ -82,6 +83,7 @@ class ElasticQuotas:
 
     def quota(self, name: str) -> ElasticQuota | None:
         """The one whose word counts."""
+        self._group()
         return self._bindings.by_name.get(name)
 
     def stir(self) -> None:
@@ -107,12 +109,18 @@ class ElasticQuotas:
         self.touch(key)
         if before is not None and value is not None and before.as_written == value.as_written:
             return
+        self._regroup = True
         self.stir()
-        self._bindings = Bindings(one.observed for one in self._slots.values() if one.observed is not None)
-        self._family = Family(self._bindings.by_name)
-        self._pods.bind(self._bindings)
         if not self._slots:
             self._forget()
+
+    def _group(self) -> None:
+        """Once for many quotas: a first list brings them all, and each may be whose the pods of another are."""
+        if self._regroup:
+            self._regroup = False
+            self._bindings = Bindings(one.observed for one in self._slots.values() if one.observed is not None)
+            self._family = Family(self._bindings.by_name)
+            self._pods.bind(self._bindings)
 
     def put_pod(self, key: str, value: QuotaPod | None) -> None:
         namespace, _, name = key.partition("/")
@@ -129,6 +137,8 @@ class ElasticQuotas:
         for node, sign in ((before, -1), (value, 1)):
             for resource, units in node.allocatable.items() if node is not None else ():
                 self._cluster[resource] = self._cluster.get(resource, 0) + sign * units
+                if not self._cluster[resource]:
+                    del self._cluster[resource]  # nobody tells of it any more
         self.stir()
 
     def _forget(self) -> None:
@@ -146,13 +156,18 @@ class ElasticQuotas:
         moved, self._loads.moved = self._loads.moved, {}
         if not self._slots and not self._shown:
             return
+        self._group()
         for key in moved:
             if self._pods.reconsider(key):
                 self.stir()
+        if not (self._stirred or moved):
+            return
+        demand = self._asked_for()
         # A queue that has just appeared shows who waits in it, which its limits depend on in turn.
-        while self._stirred or self._demand != self._asked_for():
-            self._stirred, self._demand = False, self._asked_for()
+        while self._stirred or demand != self._demand:
+            self._stirred, self._demand = False, demand
             self._share()
+            demand = self._asked_for()
 
     def _share(self) -> None:
         demand, capacity = self._demand, self._capacity()
@@ -196,6 +211,7 @@ class ElasticQuotas:
 
     def write(self, now: float, room: int) -> bool:
         """Publishes figures that are due, at most `room` of them; True if some had to be left for the next plan."""
+        self._group()
         waiting, self._unpublished = self._unpublished, {}
         left = False
         for key in waiting:

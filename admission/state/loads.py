@@ -25,15 +25,14 @@ class Loads:
         self.cluster_queues: dict[str, Load] = {}
         self.local_queues: dict[str, Load] = {}
         self.touched: dict[tuple[str, str], None] = {}  # (kind, name) of queues whose totals moved
-        self.moved: dict[WorkloadKey, None] = {}  # who came to a ClusterQueue or left it, until somebody clears it
+        self.moved: dict[WorkloadKey, None] = {}  # who adds something else than before, until somebody clears it
 
     def put(self, key: WorkloadKey, share: Share | None) -> None:
         """Replaces what the workload added before; None: it adds nothing any more."""
         old = self._shares.get(key)
         if old == share:
             return
-        if old is None or share is None or old.cluster_queue != share.cluster_queue:
-            self.moved[key] = None
+        self.moved[key] = None
         if old is not None:
             del self._shares[key]
             self._add(old, -1)

@@ -134,7 +134,9 @@ def _in_its_tree(
         yield invalid(label, "false", f"quota has children, it has to stay a parent: {_listed(children)}")
         return
     if old is not None and quota.is_parent and not old.is_parent and has_pods(quota.name):
-        yield invalid(label, "true", f"quota has pods, and a parent holds none: move those that name {quota.name} first")
+        yield invalid(
+            label, "true", f"quota has pods, and a parent holds none: move those that name {quota.name} first"
+        )
     if old is not None and quota.tree != old.tree:
         yield invalid(key("metadata.labels", words.TREE), quota.tree, IMMUTABLE)
     if quota.name == words.ROOT or (not quota.is_parent and quota.parent == words.ROOT):

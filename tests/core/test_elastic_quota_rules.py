@@ -30,7 +30,7 @@ def changed(cluster: Cluster, name: str, labels: Object | None = None, **patch: 
 @pytest.mark.parametrize(
     ("made", "told"),
     [
-        (quota("x", {"cpu": "-1"}, {"cpu": "1"}), "spec.min[cpu]: Invalid value: \"-1\": x quota.Spec.Min's value < 0"),
+        (quota("x", {"cpu": "-1"}, {"cpu": "1"}), 'spec.min[cpu]: Invalid value: "-1": x quota.Spec.Min\'s value < 0'),
         (quota("x", {}, {"cpu": "-1"}), "quota.Spec.Max's value < 0"),
         (quota("x", {"cpu": "3"}, {"cpu": "2"}), "resourceKey cpu of quota x has a min above its max, 2"),
         (quota("x", {"gpu": "1"}, {"cpu": "2"}), "resourceKey gpu of quota x has a min, which is not included in max"),

@@ -184,9 +184,7 @@ def test_too_small_a_cluster_shrinks_all_minimums() -> None:
 
 
 def test_pods_that_hold_a_node_use_the_quota_that_they_are_bound_to() -> None:
-    cluster = Cluster(
-        node("n", cpu="20"), quota("a", *cpus(4, 10)), quota("home", *cpus(1, 9), namespaces='["team"]')
-    )
+    cluster = Cluster(node("n", cpu="20"), quota("a", *cpus(4, 10)), quota("home", *cpus(1, 9), namespaces='["team"]'))
     cluster.create(
         pod("named", 3, "n", quota="a"),
         pod("waiting", 2, quota="a"),
