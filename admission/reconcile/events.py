@@ -1,7 +1,18 @@
 """Events about Workloads, worded as Kueue words them (Kueue 0.19)."""
 
-from admission.model.effects import EmitEvent
+from admission.model.effects import CreateWorkload, EmitEvent
 from admission.model.workload import Workload
+
+
+def created_event(made: CreateWorkload) -> EmitEvent:
+    message = f"Created Workload: {made.ref.namespace}/{made.ref.name}"
+    return EmitEvent(made.job, made.job_uid, "Normal", "CreatedWorkload", message)
+
+
+def not_created_event(asked: CreateWorkload, why: str) -> EmitEvent:
+    """`why`: what the API server, or the job itself, says against it."""
+    message = f"Workload {asked.ref.namespace}/{asked.ref.name} could not be created: {why}"
+    return EmitEvent(asked.job, asked.job_uid, "Warning", "ErrWorkloadCompose", message)
 
 
 def evicted_event(workload: Workload, reason: str, message: str, cause: str = "") -> EmitEvent:

@@ -172,9 +172,8 @@ def _without_workload(view: View, job: Job, now: float) -> Wishes:
     short = view.configuration.gates["ShortWorkloadNames"]
     name = workload_name(job.ref.kind, job.ref.name, job.uid, short=short)
     ref = Ref("Workload", job.ref.namespace, name)
-    event = EmitEvent(job.ref, job.uid, "Normal", "CreatedWorkload", f"Created Workload: {ref.namespace}/{ref.name}")
     keys = (*view.configuration.label_keys_to_copy, *view.marks)
-    return Wishes(effects=(CreateWorkload(ref, job.ref, job.uid, found.value, found.ref, keys),), events=(event,))
+    return Wishes(effects=(CreateWorkload(ref, job.ref, job.uid, found.value, found.ref, keys),))
 
 
 def _with_workload(view: View, job: Job, workload: Workload, now: float) -> Wishes:

@@ -5,20 +5,24 @@ from typing import Any
 
 from admission.model.effects import CONSEQUENCE, CreateWorkload, Outcome, Planned
 from admission.model.kinds import Ref
+from admission.reconcile.events import created_event, not_created_event
 from admission.state.flights import Flights
 from admission.state.timers import Timers
 
 # One that no watch has told of by then is looked for: somebody may have deleted it at once.
 MISSING_AFTER = 30.0
+# Doublings of the wait for one that is refused again and again: its author may be mending the job just now.
+_MOST_DOUBLINGS = 5
+_REMEMBERED = 10_000  # refusals; of older ones the count begins anew, should they be asked for again
 
 
 class Creation:
-    def __init__(self, job: Ref) -> None:
-        self.job = job
+    def __init__(self, effect: CreateWorkload) -> None:
+        self.effect = effect
         self.flight: int | None = None
         self.version = 0  # resourceVersion that it was made with, once that is known
         self.doubtful = False  # it may have been made; a read will say
-        self.failures = 0
+        self.unanswered = False  # and if it was, by us
 
     def begin(self, planned: Planned, assumed: Any) -> None:
         self.flight = planned.id
@@ -35,12 +39,13 @@ class Creations:
         self._look_at = look_at
         self._patience = patience
         self._open: dict[Ref, Creation] = {}
+        self._refused: dict[Ref, tuple[int, str]] = {}  # how often in a row, and why at last
 
     def ask(self, effect: CreateWorkload) -> bool:
         """False: it was asked for already."""
         if effect.ref in self._open:
             return False
-        creation = self._open[effect.ref] = Creation(effect.job)
+        creation = self._open[effect.ref] = Creation(effect)
         self._flights.send(effect.ref, creation, effect, None, "", CONSEQUENCE)
         return True
 
@@ -56,14 +61,17 @@ class Creations:
         match outcome.result:
             case "ok":
                 creation.version = outcome.resource_version or 0
+                self._flights.tell(created_event(creation.effect))
                 if seen is not None:
                     self.seen(ref, seen)
                 self._timers.at(now + MISSING_AFTER, ("missing", ref))
             case "conflict" | "unknown":
                 creation.doubtful = True
+                creation.unanswered = outcome.result == "unknown"
                 self._flights.reads[ref] = None
             case "refused" | "impossible":
-                self._wait(ref, creation, now)
+                self._complain(ref, creation.effect, outcome.message)
+                self._wait(ref, now)
             case _:
                 self._close(ref)
 
@@ -71,6 +79,9 @@ class Creations:
         """The Workload exists, whoever made it."""
         creation = self._open.get(ref)
         if creation is not None and (creation.doubtful or 0 < creation.version <= version):
+            if creation.unanswered:
+                self._flights.tell(created_event(creation.effect))
+            self._refused.pop(ref, None)
             self._close(ref)
 
     def nowhere(self, ref: Ref, now: float) -> None:
@@ -78,7 +89,7 @@ class Creations:
         job is on its way, and asking at once would only meet the same."""
         creation = self._open.get(ref)
         if creation is not None and creation.flight is None:
-            self._wait(ref, creation, now)
+            self._wait(ref, now)
 
     def look_for(self, ref: Ref) -> None:
         if ref in self._open:
@@ -88,9 +99,19 @@ class Creations:
         if ref in self._open:
             self._close(ref)
 
-    def _wait(self, ref: Ref, creation: Creation, now: float) -> None:
-        creation.failures += 1
-        self._timers.at(now + self._patience(creation.failures), ("retry", ref))
+    def _wait(self, ref: Ref, now: float) -> None:
+        times, why = self._refused.pop(ref, (0, ""))
+        self._refused[ref] = times + 1, why
+        if len(self._refused) > _REMEMBERED:
+            del self._refused[next(iter(self._refused))]
+        self._timers.at(now + self._patience(min(times + 1, _MOST_DOUBLINGS)), ("retry", ref))
+
+    def _complain(self, ref: Ref, effect: CreateWorkload, why: str) -> None:
+        """Once for each reason."""
+        times, before = self._refused.get(ref, (0, ""))
+        if why != before:
+            self._refused[ref] = times, why
+            self._flights.tell(not_created_event(effect, why))
 
     def _close(self, ref: Ref) -> None:
-        self._look_at(self._open.pop(ref).job)
+        self._look_at(self._open.pop(ref).effect.job)

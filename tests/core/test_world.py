@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 
+from admission.model.effects import CreateWorkload
 from admission.model.kinds import Ref
+from admission.state.creations import Creations
 from admission.world.clock import EPOCH
 from admission.world.objects import holds
 from admission.world.operators import NotPossible
@@ -130,6 +132,31 @@ def test_evictions_writes_and_changes_are_logged(world: World) -> None:
     assert {change.ref.name for change in changes} == {"low", "high"}
     assert any(write.ref == ref("low") and write.code == 200 for write in world.writes)
     assert any(event.reason == "CreatedWorkload" for event in world.events)
+
+
+def test_of_a_workload_that_is_refused_the_refusal_is_told_once_and_it_is_asked_for_ever_more_seldom(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tries: list[float] = []
+    ask = Creations.ask
+
+    def asked(creations: Creations, effect: CreateWorkload) -> bool:
+        tries.append(world.now - EPOCH)
+        return ask(creations, effect)
+
+    monkeypatch.setattr(Creations, "ask", asked)
+    sets = [{"name": f"r{number}", "template": {"spec": {"template": pods(1)}}} for number in range(19)]
+    meta = {"name": "many", "namespace": "lab", "labels": {"kueue.x-k8s.io/queue-name": "a"}}
+    many = {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": meta}
+    assert world.api.create({**many, "spec": {"replicatedJobs": sets}}).ok
+    world.advance(EPOCH + 60)
+    (told,) = [event for event in world.events if event.about.name == "many"]
+    assert (told.type, told.reason) == ("Warning", "ErrWorkloadCompose")
+    assert "spec.podSets: Too many: 19: must have at most 18 items" in told.message
+    assert tries == [0, 1, 3, 7, 15, 31, 47]
+    world.api.patch(Ref("JobSet", "lab", "many"), {"spec": {"replicatedJobs": sets[:2]}})
+    world.advance(EPOCH + 70)
+    assert [event.reason for event in world.events if event.about.name == "many"][1:] == ["CreatedWorkload", "Started"]
 
 
 def test_what_cannot_have_happened_is_said(world: World) -> None:
