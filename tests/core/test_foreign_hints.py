@@ -292,6 +292,13 @@ def test_a_pod_says_all_of_itself() -> None:
     assert pod["metadata"]["annotations"][PREFERRED_TOPOLOGY] == "example.com/rack"  # type: ignore[index]
 
 
+def test_a_pod_that_somebody_made_says_nothing_of_itself() -> None:
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "uid": "1", "controller": True}
+    metadata = {"name": "a", "labels": {"kai.scheduler/queue": "vision"}, "ownerReferences": [owner]}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": POD}
+    assert hinted(pod, "kai") == Translation()
+
+
 def test_a_word_that_is_not_understood_is_told_and_changes_nothing() -> None:
     manifest = job({"kai.scheduler/preemptibility": "semi-preemptible", "kai.scheduler/node-pool": "a100"})
     before = copy.deepcopy(manifest)

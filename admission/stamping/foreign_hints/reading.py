@@ -8,9 +8,9 @@ from admission.api.field_errors import key as entry_of
 from admission.jobs.places import Path, value_at
 from admission.jobs.templated import shown
 from admission.readers.narrow import mapping
-from admission.stamping.foreign_hints.alias import Alias, Ecosystem, Meaning, Untranslated, Where
+from admission.stamping.foreign_hints.alias import Alias, Ecosystem, Meaning, Where
 
-_MAPS: Mapping[str, str] = {"label": "labels", "annotation": "annotations"}
+_MAPS: Mapping[Where, str] = {"label": "labels", "annotation": "annotations"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,65 +31,62 @@ class Found(NamedTuple):
     warnings: list[str]
 
 
+Said = Mapping[tuple[Where, str], list[tuple[str, str, Path | None]]]  # place, value and metadata, by kind and key
+
+
 def read_hints(
     manifest: Mapping[str, Any], kind: str, systems: Sequence[Ecosystem], templates: Sequence[Path]
 ) -> Found:
     """All hints of these systems. Total: what has not the shape it should have says nothing."""
     hints: list[Hint] = []
     warnings: list[str] = []
+    said = _said(manifest, templates)
     for system in systems:
-        primary = list(_of(system, kind, manifest, templates, warnings, fallback=False))
-        said = {hint.meaning for hint in primary}
-        secondary = _of(system, kind, manifest, templates, warnings, fallback=True)
-        hints += [*primary, *(hint for hint in secondary if hint.meaning not in said)]
-        warnings += _untranslated(system, manifest, templates)
+        primary = list(_of(system, kind, manifest, said, warnings, fallback=False))
+        meant = {hint.meaning for hint in primary}
+        secondary = _of(system, kind, manifest, said, warnings, fallback=True)
+        hints += [*primary, *(hint for hint in secondary if hint.meaning not in meant)]
+        for one in system.untranslated:
+            for place, value, _ in said.get((one.where, one.key), ()):
+                warnings.append(f"{place}: {value!r} is not taken over: {one.why}")
     return Found(hints, list(dict.fromkeys(warnings)))
 
 
+def _said(manifest: Mapping[str, Any], templates: Sequence[Path]) -> Said:
+    """All labels and annotations of the job and its templates, found in one pass."""
+    found: dict[tuple[Where, str], list[tuple[str, str, Path | None]]] = {}
+    for at in (None, *templates):
+        metadata = mapping(value_at(manifest, at or ("metadata",)))
+        for where, field in _MAPS.items():
+            for key, value in mapping(metadata.get(field)).items():
+                if value and isinstance(value, str):
+                    place = entry_of(shown((*(at or ("metadata",)), field)), str(key))
+                    found.setdefault((where, str(key)), []).append((place, value, at))
+    return found
+
+
 def _of(
-    system: Ecosystem,
-    kind: str,
-    manifest: Mapping[str, Any],
-    templates: Sequence[Path],
-    warnings: list[str],
-    *,
-    fallback: bool,
+    system: Ecosystem, kind: str, manifest: Mapping[str, Any], said: Said, warnings: list[str], *, fallback: bool
 ) -> Iterator[Hint]:
     for alias in system.aliases:
-        if alias.fallback != fallback or (alias.kinds and kind not in alias.kinds):
+        if alias.fallback != fallback:
             continue
-        if alias.when is not None and _field(manifest, alias.when[0]) != alias.when[1]:
-            continue
-        for place, value, at in _stated(manifest, alias, templates):
+        if alias.where == "field":
+            stated = _in_field(manifest, alias) if kind in alias.kinds else []
+        else:
+            stated = said.get((alias.where, alias.key), [])
+        for place, value, at in stated:
             try:
                 yield Hint(alias.meaning, system.name, place, value, alias.ours(value), at)
             except ValueError as why:
                 warnings.append(f"{place}: {value!r} is not taken over: {why}")
 
 
-def _untranslated(system: Ecosystem, manifest: Mapping[str, Any], templates: Sequence[Path]) -> Iterator[str]:
-    for one in system.untranslated:
-        for place, value, _ in _stated(manifest, one, templates):
-            yield f"{place}: {value!r} is not taken over: {one.why}"
-
-
-def _stated(
-    manifest: Mapping[str, Any], hint: Alias | Untranslated, templates: Sequence[Path]
-) -> Iterator[tuple[str, str, Path | None]]:
-    """Where it is said, what, and in which metadata."""
-    if hint.where == "field":
-        if value := _field(manifest, hint.key):
-            yield hint.key, value, None
-        return
-    for at in (None, *templates):
-        value = _entry(manifest, at, hint.where, hint.key)
-        if value:
-            yield entry_of(shown((*(at or ("metadata",)), _MAPS[hint.where])), hint.key), value, at
-
-
-def _entry(manifest: Mapping[str, Any], at: Path | None, where: Where, key: str) -> str:
-    value = mapping(value_at(manifest, (*(at or ("metadata",)), _MAPS[where]))).get(key)
-    return value if isinstance(value, str) else ""
+def _in_field(manifest: Mapping[str, Any], alias: Alias) -> list[tuple[str, str, Path | None]]:
+    if alias.when is not None and _field(manifest, alias.when[0]) != alias.when[1]:
+        return []
+    value = _field(manifest, alias.key)
+    return [(alias.key, value, None)] if value else []
 
 
 def _field(manifest: Mapping[str, Any], dotted: str) -> str:

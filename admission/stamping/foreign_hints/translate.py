@@ -11,7 +11,7 @@ from admission.jobs.descriptor import Descriptor
 from admission.jobs.places import Path, value_at
 from admission.jobs.templated import shown
 from admission.model.names import MIN_PARALLELISM
-from admission.readers.narrow import integer, mapping
+from admission.readers.narrow import entries, integer, mapping
 from admission.stamping.foreign_hints.alias import OF_THE_JOB, OF_THE_PODS, Ecosystem, Meaning
 from admission.stamping.foreign_hints.gang import minimum_for, smaller_ray_gang
 from admission.stamping.foreign_hints.places import metadata_of_pods
@@ -41,8 +41,11 @@ def translate(
 ) -> Translation:
     """Writes what the hints of these systems mean into the manifest, in place; with refusals, nothing of it counts.
 
-    `descriptor`: of the job's kind; None for a Pod. Raises Unreadable where something else than an object lies.
+    `descriptor`: of the job's kind; None for a Pod, which says something only where nobody else made it. Raises
+    Unreadable where something else than an object lies.
     """
+    if descriptor is None and _is_owned(manifest):  # who made the pod is queued, not the pod
+        return Translation()
     templates = metadata_of_pods(manifest, descriptor)
     hints, warnings = read_hints(manifest, kind, systems, templates)
     if not hints:
@@ -54,6 +57,11 @@ def translate(
     if descriptor is not None:
         work.gang(descriptor, [hint for hint in hints if hint.meaning is Meaning.GANG], systems)
     return Translation(tuple(work.written), tuple(work.refusals), tuple(work.warnings))
+
+
+def _is_owned(manifest: dict[str, Any]) -> bool:
+    owners = entries(value_at(manifest, ("metadata", "ownerReferences")))
+    return any(owner.get("controller") is True for owner in owners)
 
 
 class _Work:
@@ -85,8 +93,11 @@ class _Work:
                     self._settle(chosen, (*at, "annotations", chosen[0].meaning.key))
 
     def gang(self, descriptor: Descriptor, hints: list[Hint], systems: Sequence[Ecosystem]) -> None:
+        ray = self.kind == "RayCluster" and any(system.name == "kai" for system in systems)
+        if not hints and not ray:
+            return
         pod_sets = descriptor.pod_sets(self.manifest)
-        if self.kind == "RayCluster" and any(system.name == "kai" for system in systems):
+        if ray:
             pods = sum(integer(one.get("count")) for one in pod_sets)
             self.warnings += smaller_ray_gang(mapping(self.manifest.get("spec")), pods)
         numbers = [hint for hint in hints if hint.ours.isascii() and hint.ours.isdigit() and len(hint.ours) < 10]
