@@ -31,7 +31,10 @@ class Selector(NamedTuple):
     rules: tuple[LabelRule, ...]
 
     def matches(self, labels: Mapping[str, str]) -> bool:
-        return all(rule.matches(labels) for rule in self.rules)
+        for rule in self.rules:  # noqa: SIM110  # a generator takes twice as long, and this is asked for every job
+            if not rule.matches(labels):
+                return False
+        return True
 
 
 EVERYTHING = Selector(())

@@ -9,8 +9,9 @@ before: whoever is stamped again is stamped as it arrived first, and pods of a s
 """
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from admission.model.colocation_profile import ColocationProfile
@@ -74,9 +75,12 @@ def colocate(
     template: bool,
     lines: list[Line] | None = None,
 ) -> Colocated:
-    """In place: all profiles that are meant. `lines` gathers what each did. Raises CannotStamp."""
+    """In place: all profiles that are meant. `lines` gathers what each did; the others are told of with it, too.
+
+    Raises CannotStamp.
+    """
     _undo(pod)
-    matches = matching(profiles, pod, around.namespace, around.number)
+    matches = tuple(matching(profiles, pod, around, others=lines is not None))
     if not any(one.matched for one in matches):
         return Colocated(matches)
     was = {field: dict(mapping(mapping(pod.get("metadata")).get(field))) for field in _NOTED}
@@ -91,11 +95,19 @@ def colocate(
 
 
 def matching(
-    profiles: Iterable[ColocationProfile], pod: Mapping[str, Any], namespace: Mapping[str, str] | None, number: int
-) -> tuple[Match, ...]:
-    """Every profile, by name. See Around."""
+    profiles: Iterable[ColocationProfile], pod: Mapping[str, Any], around: Around, others: bool = True
+) -> Iterator[Match]:
+    """By name: those that match and, with `others`, those that do not."""
     labels = strings(mapping(pod.get("metadata")).get("labels"))
-    return tuple(_match(one, labels, namespace, number) for one in sorted(profiles, key=lambda each: each.name))
+    for profile in sorted(profiles, key=_by_name):
+        why_not = _mismatch(profile, labels, around.namespace)
+        if why_not:
+            if others:
+                yield Match(profile, False, False, why_not)
+        elif around.number < profile.percent:
+            yield Match(profile, True, True)
+        else:
+            yield Match(profile, True, False, f"spec.probability: not among the {profile.percent} % that are drawn")
 
 
 def translates(matches: Sequence[Match], strict: bool) -> bool:
@@ -138,23 +150,22 @@ def set_priority_class(spec: Pod, wanted: PriorityClass, *, template: bool) -> N
         spec["priority"], spec["preemptionPolicy"] = wanted.value, wanted.preemption_policy
 
 
-def _match(
-    profile: ColocationProfile, labels: Mapping[str, str], namespace: Mapping[str, str] | None, number: int
-) -> Match:
+def _mismatch(profile: ColocationProfile, labels: Mapping[str, str], namespace: Mapping[str, str] | None) -> str:
+    """Asked of every profile for every job: most of the time that stamping takes."""
     if profile.problem:
-        return Match(profile, False, why_not=profile.problem)
-    if namespace is None and profile.namespaces.rules:
-        return Match(profile, False, why_not="spec.namespaceSelector: there is no such namespace")
-    if not profile.namespaces.matches(namespace or {}):
-        return Match(profile, False, why_not="spec.namespaceSelector does not match the labels of the namespace")
+        return profile.problem
+    if profile.namespaces.rules:
+        if namespace is None:
+            return "spec.namespaceSelector: there is no such namespace"
+        if not profile.namespaces.matches(namespace):
+            return "spec.namespaceSelector does not match the labels of the namespace"
     if not profile.pods.matches(labels):
-        return Match(profile, False, why_not="spec.selector does not match the labels of the pod")
-    if number < profile.percent:
-        return Match(profile, True, True)
-    return Match(profile, True, why_not=f"spec.probability: not among the {profile.percent} % that are drawn")
+        return "spec.selector does not match the labels of the pod"
+    return ""
 
 
 _NOTED = ("labels", "annotations")
+_by_name = attrgetter("name")
 
 
 def _note(pod: Pod, matches: Sequence[Match], was: Mapping[str, Mapping[str, Any]]) -> None:

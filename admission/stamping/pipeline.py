@@ -18,7 +18,7 @@ from admission.jobs.registry import JobKinds
 from admission.model.colocation_profile import ColocationProfile
 from admission.model.job_profile import JobProfile
 from admission.model.names import QUEUE_FROM, QUEUE_NAME, ROLLOUT, STAMPED, WRITTEN_BY_STAMPING
-from admission.model.qos import Koordinator, band
+from admission.model.qos import FindClass, Koordinator, band
 from admission.readers.narrow import canonical, items, mapping, strings
 from admission.readers.stamps import Stamps, read_stamps
 from admission.stamping import foreign_hints
@@ -27,7 +27,6 @@ from admission.stamping.colocation import (
     Around,
     CannotStamp,
     Colocated,
-    FindClass,
     colocate,
     is_settled,
     set_priority_class,
@@ -168,6 +167,8 @@ class _Work:
         translating = [one for one in profiles if one.stamp.translate]
         if translating or colocated.translate:
             self._translate(pod, translating, where, settled.stamps)
+        if not template:
+            note_extended_resources(pod)  # also where the author has asked for batch resources
         if self.number is not None:
             put(pod, (*_ANNOTATIONS, ROLLOUT), str(self.number))
         keep_account(pod, settled.stamps)
@@ -207,7 +208,7 @@ class _Work:
         lines: list[Line] | None = [] if rules.telling else None
         found = colocate(pod, profiles, around, template=template, lines=lines)
         self.lines += (one._replace(field=f"{where}.{one.field}" if where else one.field) for one in lines or ())
-        for match in found.matches:
+        for match in found.matches if rules.telling else ():
             if not match.applies:
                 self.skipped.append(Skipped(f"ClusterColocationProfile {match.profile.name}", match.why_not))
         return found
