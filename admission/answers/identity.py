@@ -19,6 +19,7 @@ from admission.stamping.identity import (
     stated,
     written,
 )
+from admission.validation.stamps import stamps_changed
 
 Identified = tuple[tuple[PatchOperation, ...], tuple[str, ...]]  # patch, warnings
 _NOTHING: Identified = ((), ())
@@ -70,11 +71,11 @@ def identity_kept(annotations: Annotations, before: Annotations) -> tuple[PatchO
 
 
 def identity_errors(document: Document, before: Document | None) -> list[FieldError]:
-    """For a change: whose it is stays as it was."""
+    """For a change: whose it is stays as it was, and so does what stamping noted."""
     if before is None or not (_mentions(document) or _mentions(before)):
         return []
     now, then = view(document, _Object).metadata, view(before, _Object).metadata
-    return list(changed(now.annotations, then.annotations))
+    return [*changed(now.annotations, then.annotations), *stamps_changed(now.annotations, then.annotations)]
 
 
 def _mentions(document: Document) -> bool:
