@@ -57,6 +57,7 @@ def read_job(kind: str, manifest: Manifest, pod_sets: tuple[PodSet, ...], suspen
         reclaimable=facts.reclaimable,
         owner=owner.ref if owner else None,
         owner_uid=owner.uid if owner else "",
+        held_with=meta.annotations.get(names.HELD_WITH, ""),
         problem=facts.problem,
         on_hold=facts.on_hold,
         skipped=facts.skipped,

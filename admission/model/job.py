@@ -49,6 +49,7 @@ class Job:
     reclaimable: Mapping[str, int] = field(default_factory=lambda: _NO_COUNTS)  # pods not needed again, by pod set
     owner: Ref | None = None  # controlling owner, whatever its kind (kind may be unknown to KINDS)
     owner_uid: str = ""
+    held_with: str = ""  # uid of the ancestor for whose sake we hold it
     problem: str = ""  # why no Workload can be made of it, or ""
     on_hold: bool = False  # its operator will not start it as it is: quota is of no use to it
     skipped: bool = False  # none of our business, whatever its labels say

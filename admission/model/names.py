@@ -42,6 +42,9 @@ ROLLOUT = "lockgate.dev/rollout"  # 0 to 99: a profile for so many of a hundred 
 QUEUE_FROM = "lockgate.dev/queue-from"  # the template from which the job's LocalQueue is made
 WRITTEN_BY_STAMPING = frozenset((STAMPED, ROLLOUT, QUEUE_FROM))
 
+# on a job that was held because the job above it is not admitted: that one's uid
+HELD_WITH = "lockgate.dev/held-with"
+
 # finalizer
 IN_USE = _P + "resource-in-use"
 

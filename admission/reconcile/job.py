@@ -22,6 +22,7 @@ from admission.model.workload import Workload
 from admission.reconcile import transitions, unadmitted
 from admission.reconcile.ancestors import NestedTooDeeply, ancestry
 from admission.reconcile.borrowed import hold_for, is_unheard_of, lacking
+from admission.reconcile.children import follow
 from admission.reconcile.pods_ready import reclaimed, with_readiness
 from admission.reconcile.priority import priority_of
 from admission.reconcile.queue_from import with_queue
@@ -59,7 +60,10 @@ def reconcile_job(view: View, job: Job, now: float) -> Wishes:
     if above.unknown is not None:
         return Wishes(seek=above.unknown)
     if above.topmost is not None:
-        return _follow_ancestor(view, job, owned, above.topmost)
+        # Its ancestor's Workload counts for it, too: it has none of its own.
+        if owned:
+            return Wishes(effects=_remove(owned[0]), events=_removed(job, owned[0]))
+        return follow(view, job, above.topmost, now)
     if not job.queue_name and not view.configuration.manage_jobs_without_queue_name:
         return NOTHING
     if is_unheard_of(view, job):
@@ -72,24 +76,6 @@ def reconcile_job(view: View, job: Job, now: float) -> Wishes:
     if workload is None:
         return with_queue(view, job, _without_workload(view, job, now))
     return with_queue(view, job, _with_workload(view, job, workload, now))
-
-
-def _follow_ancestor(view: View, job: Job, owned: Sequence[Workload], ancestor: Job) -> Wishes:
-    """Its ancestor's Workload counts for it, too: it has none of its own, and runs only while that is admitted."""
-    if owned:
-        return Wishes(effects=_remove(owned[0]), events=_removed(job, owned[0]))
-    if job.suspended or job.end is not None or ancestor.skipped or view.job_kinds[job.ref.kind].stop == "Never":
-        return NOTHING
-    unfinished = [workload for workload in view.workloads_of(ancestor.uid) if not workload.finished]
-    newest = max(unfinished, key=lambda workload: workload.created, default=None)
-    if newest is not None and newest.admitted:
-        return NOTHING
-    message = f"Kueue managed child job suspended: {ancestor.ref} is not admitted"
-    event = EmitEvent(job.ref, job.uid, "Normal", "Suspended", message)
-    if view.job_kinds[job.ref.kind].stop == "Delete":
-        return Wishes(effects=(Delete(job.ref, job.uid),), events=(event,))
-    held = Patch(job.ref, view.job_kinds[job.ref.kind].suspend(), resource_version=job.resource_version)
-    return Wishes(effects=(held,), events=(event,))
 
 
 def _let_go(view: View, owned: Iterable[Workload], now: float) -> Wishes:

@@ -308,6 +308,10 @@ class Intake:
                 if workload is not None:
                     self._look_below(workload.owner_uid)
 
+    def _stamped(self, job: Job | None) -> Job | None:
+        """What is part of another job carries that one's stamp."""
+        return None if job is None or (job.owner is not None and self._objects.as_job(job.owner)) else job
+
     def _look_below(self, uid: str, hops: int = DEEPEST) -> None:
         """Whatever runs by leave of this job."""
         for child in self._objects.children_of(uid) if hops else ():
@@ -323,10 +327,10 @@ class Intake:
         if not _put_slot(self._objects.jobs, ref, value):
             return
         self._objects.index_job(old, value)
-        self._objects.profiles.moved(old, value, self.now)
+        self._objects.profiles.moved(self._stamped(old), self._stamped(value), self.now)
         self._look_at(ref)
         for job in (old, value):
-            if job is not None and (old is None or value is None or old.queue_name != value.queue_name):
+            if job is not None and (old is None or value is None or _leads(old) != _leads(value)):
                 self._look_below(job.uid)
         if value is None and old is not None:
             self._objects.depart(old.uid)
@@ -337,6 +341,11 @@ class Intake:
 
 def _ref(key: WorkloadKey) -> Ref:
     return Ref("Workload", *key.split("/", 1))
+
+
+def _leads(job: Job) -> tuple[str, bool]:
+    """What of a job those below it go by."""
+    return job.queue_name, job.suspended
 
 
 def _admitted(workload: Workload | None) -> bool:
