@@ -97,7 +97,10 @@ def _templates(kind: str, descriptor: Descriptor, document: Document) -> Iterato
             yield "spec.template", msgspec.to_builtins(job.spec.template)
     elif isinstance(descriptor, Grouped):
         for group in descriptor.groups(whole(document)):
-            yield f"{shown(group.at)}{_BARE if group.form == 'spec' else ''}", group.template
+            if group.form == "nothing":  # the template is elsewhere, or there is none
+                yield f"pods of {group.name}", group.template
+            else:
+                yield f"{shown(group.at)}{_BARE if group.form == 'spec' else ''}", group.template
     else:
         for one in descriptor.pod_sets(whole(document)):
             yield f"pods of {text(one.get('name'), 'main')}", mapping(one.get("template"))

@@ -307,10 +307,23 @@ def test_pods_of_kinds_without_templates_are_judged_by_what_they_are_made_of() -
     assert "together with nvidia.com/gpu" in said.message
 
 
-def test_described_kinds_are_judged_too() -> None:
-    cluster = cluster_of(job_kind())
-    made = sweep("a")
-    assert judged(SWEEP, made, cluster=cluster).allowed
+@pytest.mark.parametrize(
+    ("rule", "at"),
+    [
+        ({"template": "spec.template"}, f"spec.template.{LIMITS}[{{}}]"),
+        ({"podSpec": "spec.pod"}, f"spec.pod.{LIMITS.removeprefix('spec.')}[{{}}]"),
+        ({"requests": {"nvidia.com/gpu": "spec.gpus", "nvidia.com/gpu.shared": "spec.gpus"}}, "pods of main."),
+    ],
+)
+def test_described_kinds_are_judged_where_their_pods_are_described(rule: dict[str, Any], at: str) -> None:
+    cluster = cluster_of(job_kind(podSets=[{"name": "main", "count": "spec.replicas", **rule}]))
+    wrong = pod({"nvidia.com/gpu": "1", "nvidia.com/gpu.shared": "1"})
+    for template, gpus in ((wrong, 1), (RIGHT, 0)):
+        made = sweep("a")
+        made["spec"] |= {"template": template, "pod": template["spec"], "gpus": gpus}
+        said = judged(SWEEP, made, cluster=cluster)
+        assert said.allowed == (template is RIGHT)
+        assert said.allowed or at.format("nvidia.com/gpu.shared") in said.message
 
 
 def test_a_pod_that_somebody_writes_by_hand_is_judged_and_one_that_its_job_makes_is_not() -> None:
