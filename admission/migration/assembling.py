@@ -9,7 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from admission.migration.checking import check
 from admission.migration.fields import Findings
+from admission.migration.objects import local_queue, made, queue_policy
 from admission.migration.queues import ForeignQueue, Quota, Tree
 from admission.model.amounts import text
 
@@ -29,32 +31,8 @@ class Surroundings:
 
 def assemble(tree: Tree, around: Surroundings, findings: Findings) -> list[dict[str, Any]]:
     """The objects, in an order in which they can be applied; none for a tree that is none, which is a fault."""
-    _check(tree, findings)
+    check(tree, findings)
     return [] if findings.faults else list(_Assembly(tree, around, findings).objects())
-
-
-def _check(tree: Tree, findings: Findings) -> None:
-    """Names that are taken twice, and parents that are not there or lead in a circle."""
-    parents: dict[str, str] = {}
-    for queue in tree.queues:
-        if queue.name in parents:
-            findings.fault(queue.about, "is there twice", "keep one of them")
-        parents[queue.name] = queue.parent
-    for queue in tree.queues:
-        if queue.name == tree.root:
-            findings.fault(queue.about, "has the name of the root", "rename it")
-        if queue.parent and queue.parent not in parents:
-            why = "no such queue is among the files: it is put below the root"
-            findings.note(queue.about, "parent", queue.parent, why)
-    safe: set[str] = {""}
-    for queue in tree.queues:
-        way, here = dict[str, None](), queue.name
-        while here in parents and here not in safe and here not in way:
-            way[here] = None
-            here = parents[here]
-        if here in way:
-            findings.fault(queue.about, f"is its own ancestor: {' below '.join((*way, here))}", "mend its parent")
-        safe.update(way)
 
 
 class _Assembly:
@@ -69,7 +47,8 @@ class _Assembly:
         named = [resource for queue in tree.queues for resource in queue.quotas]
         self.resources = list(dict.fromkeys(("cpu", "memory", *sorted({*named, *around.total}))))
         self.flavor: dict[str, str] = {}  # of each queue: its own, or that of the nearest queue above that has one
-        self.bounded: dict[str, frozenset[str]] = {}  # resources of which somebody above owns so much and no more
+        self.bounded: dict[str, frozenset[str]] = {}  # resources of which somebody above has so much and no more
+        self.owns: dict[str, dict[str, int]] = {}
         self._walk()
 
     def _walk(self) -> None:
@@ -82,8 +61,21 @@ class _Assembly:
             self.flavor[queue.name] = queue.flavor or inherited
             self.bounded[queue.name] = frozenset()
             if above is not None and self.flavor[queue.name] == inherited:
-                stated = {name for name, quota in above.quotas.items() if quota.owned is not None}
+                stated = {name for name, one in above.quotas.items() if (one.owned, one.most) != (None, None)}
                 self.bounded[queue.name] = self.bounded[above.name] | stated
+        for queue in reversed(order):
+            self.owns[queue.name] = {resource: self._subtree(queue, resource) for resource in self.resources}
+
+    def _subtree(self, queue: ForeignQueue, resource: str) -> int:
+        """What it and all below it own together, as far as it counts for who is above. What is not bounded at all is
+        lent to nobody."""
+        owned = self._quota(queue, resource).owned
+        if owned is None and resource not in self.bounded[queue.name]:
+            return 0
+        return max(owned or 0, self._below(queue, resource))
+
+    def _below(self, queue: ForeignQueue, resource: str) -> int:
+        return sum(self.owns[child.name][resource] for child in self._beneath(queue))
 
     def objects(self) -> Iterator[dict[str, Any]]:
         if not self.tree.queues:
@@ -93,7 +85,7 @@ class _Assembly:
             self.findings.note("fairSharing", "weight", [q.name for q in self.tree.queues if q.weight], why)
         yield from self._flavors()
         for name, value in self.tree.classes.items():
-            yield _object("WorkloadPriorityClass", name, None, value=value)
+            yield made("WorkloadPriorityClass", name, None, value=value)
         rooted = any(queue.parent not in self.by_name and not self._is_apart(queue) for queue in self.tree.queues)
         if rooted:
             yield self._root()
@@ -108,13 +100,13 @@ class _Assembly:
             yield self._cluster_queue(queue)
         for queue in leaves:
             for namespace in dict.fromkeys((*queue.namespaces, *self.around.namespaces)):
-                yield _local_queue(queue.name, namespace)
+                yield local_queue(queue.name, namespace)
         if rooted and self.tree.policy:
-            yield _policy(self.tree.root, "Cohort", self.tree.policy)
+            yield queue_policy(self.tree.root, "Cohort", self.tree.policy)
         for queue in self.tree.queues:
             policy = {**(self.tree.policy if self._is_apart(queue) else {}), **queue.policy}
             if policy:
-                yield _policy(queue.name, "Cohort" if self._is_inner(queue) else "ClusterQueue", policy)
+                yield queue_policy(queue.name, "Cohort" if self._is_inner(queue) else "ClusterQueue", policy)
 
     def _is_inner(self, queue: ForeignQueue) -> bool:
         return queue.inner or queue.name in self.children
@@ -135,7 +127,7 @@ class _Assembly:
             flavor = self.flavor[queue.name]
             labels[flavor] = {**labels.get(flavor, {}), **queue.node_labels}
         for name, nodes in labels.items():
-            yield _object("ResourceFlavor", name, {"nodeLabels": dict(nodes)} if nodes else {})
+            yield made("ResourceFlavor", name, {"nodeLabels": dict(nodes)} if nodes else {})
 
     # quotas
 
@@ -147,17 +139,12 @@ class _Assembly:
         flavor = self.flavor[queue.name]
         return [child for child in self.children.get(queue.name, ()) if self.flavor[child.name] == flavor]
 
-    def _owns(self, queue: ForeignQueue, resource: str) -> int:
-        """The nominal quota of its subtree, as far as it counts for the parent's."""
-        owned = self._quota(queue, resource).owned
-        return owned if owned is not None else 0
-
     def _boundless(self, resource: str) -> int:
         return self.around.total.get(resource, _BOUNDLESS.get(resource, _BOUNDLESS_COUNT))
 
     def _entry(self, queue: ForeignQueue, resource: str) -> dict[str, str]:
         quota, inner = self._quota(queue, resource), self._is_inner(queue)
-        below = sum(self._owns(child, resource) for child in self._beneath(queue))
+        below = self._below(queue, resource)
         if quota.owned is None:
             return self._open_entry(queue, resource, quota, below)
         nominal = max(quota.owned - below, 0)
@@ -181,7 +168,7 @@ class _Assembly:
         """Of a resource that is guaranteed without a bound."""
         if resource in self.bounded[queue.name]:
             self.findings.note(
-                queue.about, resource, "unlimited", "a queue above owns only so much: it is borrowed from there"
+                queue.about, resource, "unlimited", "a queue above has only so much: it is borrowed from there"
             )
             entry = {"name": resource, "nominalQuota": "0"}
             return entry if quota.most is None else entry | {"borrowingLimit": text(resource, quota.most)}
@@ -208,7 +195,7 @@ class _Assembly:
         top = [queue for queue in self.tree.queues if queue.parent not in self.by_name and not self._is_apart(queue)]
         flavors = list(dict.fromkeys(self.flavor[queue.name] for queue in top))
         rest = {
-            resource: total - sum(self._owns(queue, resource) for queue in top)
+            resource: total - sum(self.owns[queue.name][resource] for queue in top)
             for resource, total in self.around.total.items()
         }
         spec: dict[str, Any] = {}
@@ -221,7 +208,7 @@ class _Assembly:
             self.findings.note(
                 "the cluster", "total", dict.fromkeys(flavors, "?"), "which flavor has how much of it is not known"
             )
-        return _object("Cohort", self.tree.root, spec)
+        return made("Cohort", self.tree.root, spec)
 
     def _cohort(self, queue: ForeignQueue) -> dict[str, Any]:
         quotas = [self._entry(queue, resource) for resource in self.resources]
@@ -231,7 +218,7 @@ class _Assembly:
         spec["resourceGroups"] = self._groups(self.flavor[queue.name], quotas)
         if queue.weight:
             spec["fairSharing"] = {"weight": queue.weight}
-        return _object("Cohort", queue.name, spec, queue.labels)
+        return made("Cohort", queue.name, spec, queue.labels)
 
     def _parent(self, queue: ForeignQueue) -> str:
         return queue.parent if queue.parent in self.by_name else self.tree.root
@@ -252,27 +239,4 @@ class _Assembly:
             spec["fairSharing"] = {"weight": queue.weight}
         if queue.held:
             spec["stopPolicy"] = "Hold"
-        return _object("ClusterQueue", queue.name, spec, queue.labels)
-
-
-def _object(
-    kind: str, name: str, spec: dict[str, Any] | None, labels: Mapping[str, str] | None = None, **others: Any
-) -> dict[str, Any]:
-    metadata: dict[str, Any] = {"name": name} | ({"labels": dict(labels)} if labels else {})
-    made = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": kind, "metadata": metadata, **others}
-    return made if spec is None else {**made, "spec": spec}
-
-
-def _local_queue(name: str, namespace: str) -> dict[str, Any]:
-    made = _object("LocalQueue", name, {"clusterQueue": name})
-    made["metadata"] = {"namespace": namespace, **made["metadata"]}
-    return made
-
-
-def _policy(name: str, kind: str, policy: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "apiVersion": "lockgate.dev/v1alpha1",
-        "kind": "QueuePolicy",
-        "metadata": {"name": name},
-        "spec": {"target": {"kind": kind, "name": name}, **policy},
-    }
+        return made("ClusterQueue", queue.name, spec, queue.labels)

@@ -12,7 +12,11 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from admission.migration import SYSTEMS, Converted, Surroundings, convert
+from admission.migration.kai_shares import kai_shares
 from admission.model.amounts import amount
+from admission.readers.cluster_queue import read_cluster_queue
+from admission.readers.cohort import read_cohort
+from admission.tree import Tree
 from admission.world.scenario.case import read_case
 from admission.world.scenario.source import BadFile
 from controller.cli.__main__ import app
@@ -141,6 +145,25 @@ def test_unlimited_below_a_queue_that_is_not_is_borrowed_from_there() -> None:
     result = converted("kai", [kai("dept", quota=8, limit=8), kai("a", "dept", quota=-1, limit=-1)])
     assert quotas(result)["Cohort kai/dept"][G] == ("8", "0", "-")
     assert quotas(result)["ClusterQueue dept/a"][G] == NOTHING
+
+
+def test_a_limit_above_bounds_who_is_unlimited_below() -> None:
+    found = quotas(converted("kai", [kai("dept", quota=-1, limit=6), kai("a", "dept", quota=-1, limit=-1)]))
+    assert found["Cohort kai/dept"][G] == ("6", "0", "0")
+    assert found["ClusterQueue dept/a"][G] == NOTHING
+
+
+def test_what_grandchildren_own_is_no_part_of_what_their_grandparent_keeps() -> None:
+    queues = [
+        kai("top", quota=10, limit=-1),
+        kai("mid", "top", quota=-1, limit=-1),
+        kai("low", "mid", quota=4, limit=4),
+    ]
+    found = quotas(converted("kai", queues, gpu="12"))
+    assert found["Cohort /kai"][G] == ("2", "-", "-")
+    assert found["Cohort kai/top"][G] == ("6", "0", "-")
+    assert found["Cohort top/mid"][G] == NOTHING
+    assert found["ClusterQueue mid/low"][G] == ("4", "0", "-")
 
 
 def test_children_may_own_more_than_their_parent_and_it_is_told() -> None:
@@ -473,6 +496,51 @@ def test_what_queues_own_of_a_cluster_is_never_more_than_they_did(sizes: list[tu
     root = found["Cohort /kai"].get(G, ("0",))[0]
     finite = sum(int(found[f"ClusterQueue kai/q{i}"][G][0]) for i, one in enumerate(sizes) if one[0] != -1)
     assert int(root) == max(gpus - finite, 0)
+
+
+def may_use(result: Converted) -> dict[str, int]:
+    """GPUs that each queue could get in all, as long as nobody else wants any: reckoned by the core's own tree."""
+    tree, gpus = Tree(), ("default", G)
+    leaves = []
+    for one in result.objects:
+        if one["kind"] == "Cohort":
+            cohort = read_cohort(one)
+            tree.put_cohort(cohort.name, cohort.parent, cohort.quotas())
+        elif one["kind"] == "ClusterQueue":
+            queue = read_cluster_queue(one)
+            tree.put_queue(queue.name, queue.cohort, queue.quotas())
+            leaves.append(queue.name)
+    found = {}
+    for name in leaves:
+        node = tree.queue(name)
+        assert node is not None
+        found[name] = max(tree.available(node, gpus), 0)
+    return found
+
+
+size = st.tuples(st.integers(0, 6), st.none() | st.integers(0, 12), st.integers(0, 2))
+
+
+@settings(max_examples=60)
+@given(st.lists(st.tuples(size, st.lists(size, min_size=1, max_size=3)), min_size=1, max_size=3), st.integers(0, 12))
+def test_who_is_alone_gets_the_same_here_as_in_kai(
+    departments: list[tuple[tuple[int, int | None, int], list[tuple[int, int | None, int]]]], more: int
+) -> None:
+    """Where quotas are not promised twice: each parent owns what its children do and more, the cluster likewise."""
+
+    def limit(owned: int, most: int | None) -> int:
+        return -1 if most is None else max(owned, most)
+
+    queues, total = list[dict[str, Any]](), more
+    for at, ((beyond, most, weight), children) in enumerate(departments):
+        owned = beyond + sum(one[0] for one in children)
+        total += owned
+        queues.append(kai(f"d{at}", quota=owned, limit=limit(owned, most), overQuotaWeight=weight))
+        for index, (own, top, share) in enumerate(children):
+            queues.append(kai(f"d{at}q{index}", f"d{at}", quota=own, limit=limit(own, top), overQuotaWeight=share))
+    result = converted("kai", queues, gpu=str(total))
+    for name, found in may_use(result).items():
+        assert found == kai_shares(result.tree.queues, G, total, {name: 10**6})[name]
 
 
 def test_the_order_of_files_changes_no_quota() -> None:
