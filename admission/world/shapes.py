@@ -6,6 +6,7 @@ A hundred thousand jobs must not take a hundred thousand passes through webhooks
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from admission.jobs.templates import PermanentProblem
@@ -15,9 +16,14 @@ from admission.model.effects import EmitEvent
 from admission.model.job import Job
 from admission.model.kinds import Ref, kind_of
 from admission.model.workload import Workload
+from admission.readers.colocation_profile import read_colocation_profile
+from admission.readers.local_queue import read_local_queue
 from admission.readers.workload import read_workload
 from admission.reconcile.job import is_managed
 from admission.reconcile.priority import Priority, priority_of
+from admission.reconcile.queue_from import with_queue
+from admission.reconcile.requests import needs, render
+from admission.reconcile.wishes import NOTHING
 from admission.state import State
 from admission.world.answers import Answer
 from admission.world.objects import Frozen, ref_of
@@ -53,13 +59,22 @@ class Shapes:
         told = {key: value for key, value in manifest["metadata"].items() if key not in _OWN_METADATA}
         notes = told.get("annotations") or {}
         told["annotations"] = {key: value for key, value in notes.items() if key not in _OWN_ANNOTATIONS}
-        told["name"] = len(manifest["metadata"].get("name") or "")  # names beyond some length are refused
+        name = manifest["metadata"].get("name") or ""
+        told["name"] = name if self._drawn else len(name)  # names beyond some length are refused
         rest = {key: value for key, value in manifest.items() if key not in _APART}
         print_ = json.dumps([rest, told], sort_keys=True) + self._printed(manifest.get("spec"))
         found = self._found.get(print_)
         if found is None:
             found = self._found[print_] = self._shaped(manifest)
         return found
+
+    @cached_property
+    def _drawn(self) -> bool:
+        """Some rule is for a share of the jobs, which is drawn by their names."""
+        slots = self._state.objects.profiles.slots.values()
+        percents = [slot.observed.percent for slot in slots if slot.observed is not None]
+        percents += [read_colocation_profile(one).percent for one in self._api.scan("ClusterColocationProfile")]
+        return any(percent < 100 for percent in percents)
 
     def name(self, job: Ref, uid: str) -> str:
         """Of its Workload."""
@@ -85,10 +100,18 @@ class Shapes:
             return Shape(kind, None)
         if job.problem:
             return Shape(kind, None, job.problem)
+        self._make_queue(job)
         priority = priority_of(self._state.objects, job)
         if isinstance(priority, EmitEvent):
             return Shape(kind, None, priority.message)
         return self._queued(job, body, priority)
+
+    def _make_queue(self, job: Job) -> None:
+        """The LocalQueue that a profile has made for it, ahead of the first job that comes."""
+        for effect in with_queue(self._state.objects, job, NOTHING).effects:
+            templates = {ref: found for ref in needs(effect) if (found := self._api.peek(ref)) is not None}
+            made = accepted(self._api.create(render(effect, templates).body))
+            self._state.observe("LocalQueue", read_local_queue(made))
 
     def _queued(self, job: Job, body: Mapping[str, Any], priority: Priority) -> Shape:
         kind, name = job.ref.kind, self.name(job.ref, job.uid)
