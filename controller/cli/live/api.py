@@ -8,7 +8,7 @@ from admission.model.kinds import Ref
 from admission.world.answers import Answer
 from admission.world.objects import Frozen, ref_of
 from admission.world.operators import NotPossible
-from admission.world.server import ADMINISTRATOR
+from admission.world.webhooks import ADMINISTRATOR
 from admission.world.store import Change
 from controller.cli.live.wire import Wire
 
