@@ -13,10 +13,11 @@ from admission.tree.water_filling import Child, runtime, scaled
 @dataclass(slots=True)
 class Demand:
     """What is known of one leaf from outside. `asked`: of all who wait and run; `placed`: of pods that hold a node and
-    belong to no Workload of the leaf; `reserved`: of its Workloads."""
+    belong to no Workload of the leaf, `unplaced`: of those that wait for one; `reserved`: of its Workloads."""
 
     asked: dict[str, int] = field(default_factory=dict)
     placed: dict[str, int] = field(default_factory=dict)
+    unplaced: dict[str, int] = field(default_factory=dict)
     reserved: dict[str, int] = field(default_factory=dict)
 
 
@@ -85,7 +86,7 @@ def total_of(root: ElasticQuota) -> dict[str, int]:
 
 
 def _passed_on(child: Standing) -> Demand:
-    return Demand(child.limit_request, {}, child.used)
+    return Demand(child.limit_request, reserved=child.used)
 
 
 def _ask(quota: ElasticQuota, standing: Standing, below: list[Demand]) -> None:

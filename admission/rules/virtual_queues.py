@@ -23,6 +23,7 @@ from admission.model.selectors import Selector
 from admission.rules.elastic_quotas import Demand, Family, Standing, total_of
 
 FLAVOR = "elastic-quota"
+NOBODY: Mapping[str, Units] = {}
 Virtual = ClusterQueue | Cohort | LocalQueue | ResourceFlavor
 
 # A minimum is a promise: what others have borrowed of it is taken back, and inside a quota the higher priority goes
@@ -37,9 +38,14 @@ def flavor_of(tree: str) -> str:
 
 
 def virtual_queues(
-    family: Family, standings: Mapping[str, Standing], demand: Mapping[str, Demand], capacity: Units
+    family: Family,
+    standings: Mapping[str, Standing],
+    demand: Mapping[str, Demand],
+    capacity: Units,
+    eased: Mapping[str, Units] = NOBODY,
 ) -> list[Virtual]:
-    """In the order in which they should appear: flavors and cohorts first."""
+    """In the order in which they should appear: flavors and cohorts first. `eased`: use that leaves may come to though
+    their runtime is less."""
     flavors: dict[str, Virtual] = {}
     cohorts: list[Virtual] = []
     queues: list[Virtual] = []
@@ -52,7 +58,7 @@ def virtual_queues(
         if family.inner(name):
             cohorts.append(Cohort(name, "", 0, quota.parent, _parent(family, quota), 1, weight, virtual=True))
             continue
-        groups = _leaf(quota, standings[name], demand.get(name, Demand()))
+        groups = _leaf(quota, standings[name], demand.get(name, Demand()), eased.get(name, NO_UNITS))
         queues.append(
             ClusterQueue(
                 name, quota.uid, created=quota.created, cohort=quota.parent, groups=groups, weight=weight,
@@ -65,7 +71,7 @@ def virtual_queues(
     return [*flavors.values(), *cohorts, *queues]
 
 
-def _leaf(quota: ElasticQuota, standing: Standing, demand: Demand) -> tuple[ResourceGroup, ...]:
+def _leaf(quota: ElasticQuota, standing: Standing, demand: Demand, eased: Units) -> tuple[ResourceGroup, ...]:
     quotas = {}
     for resource, most in quota.max.items():
         least, may_use = quota.min.get(resource, 0), standing.runtime[resource]
@@ -74,6 +80,7 @@ def _leaf(quota: ElasticQuota, standing: Standing, demand: Demand) -> tuple[Reso
             least, top = may_use, may_use
         else:
             top = may_use if asked > least else most
+        top = max(top, eased.get(resource, 0))
         own = least - demand.placed.get(resource, 0)
         quotas[resource] = Quota(own, max(0, top - least), None if quota.lends else 0)
     return _groups(quotas, quota.tree)

@@ -23,7 +23,10 @@ from admission.model.kinds import COUNTED, Ref
 from admission.model.names import WorkloadKey
 from admission.model.queues import LocalQueue
 from admission.reconcile.elastic_quota import publish
+from admission.rules.asks import asks_of
 from admission.rules.elastic_quotas import Demand, Family, Standing, standings
+from admission.rules.idle_room import beyond_runtime, head_of, idle_room
+from admission.rules.scheduler import Scheduler
 from admission.rules.virtual_queues import Virtual, virtual_queues
 from admission.state.flights import Flights
 from admission.state.loads import Loads
@@ -34,6 +37,7 @@ from admission.state.timers import Timers
 
 # Real objects that may take the place of virtual ones, or make room for them.
 SHADOWING = ("ClusterQueue", "Cohort", "LocalQueue", "ResourceFlavor")
+HEADS = 16  # of each quota that are looked at for room that is idle: more only where those in front are huge
 PUBLISH_EVERY = 1.0  # seconds for each object, as Koordinator's scheduler does
 
 
@@ -43,6 +47,7 @@ class ElasticQuotas:
     def __init__(
         self,
         objects: Objects,
+        scheduler: Scheduler,
         loads: Loads,
         flights: Flights,
         timers: Timers,
@@ -54,6 +59,7 @@ class ElasticQuotas:
         self._flights = flights
         self._timers = timers
         self._take = take
+        self._scheduler = scheduler
         self._slots = objects.elastic_quotas
         self._pods = QuotaPods(self._is_charged)
         self._nodes: dict[str, NodeCapacity] = {}
@@ -62,6 +68,7 @@ class ElasticQuotas:
         self._family = Family({})
         self._regroup = False  # quotas came or went, or hang elsewhere
         self._demand: dict[str, Demand] = {}
+        self._eased: dict[str, dict[str, int]] = {}  # use that a leaf may come to, whatever its runtime
         self._shown: dict[Ref, Virtual] = {}
         self._stirred = False
         self._unpublished: dict[str, None] = {}  # keys
@@ -166,6 +173,7 @@ class ElasticQuotas:
         # A queue that has just appeared shows who waits in it, which its limits depend on in turn.
         while self._stirred or demand != self._demand:
             self._stirred, self._demand = False, demand
+            self._eased.clear()
             self._share()
             demand = self._asked_for()
 
@@ -174,8 +182,41 @@ class ElasticQuotas:
         self.standings = standings(self._family, demand, capacity)
         for name in self.standings:
             self.touch(self._bindings.by_name[name].key)
-        wanted = virtual_queues(self._family, self.standings, demand, capacity) if self._complete else []
+        family = self._family if self._complete else Family({})
+        wanted = virtual_queues(family, self.standings, demand, capacity, self._eased)
         self._show({_ref(one): one for one in wanted})
+
+    def ease(self) -> bool:
+        """Nobody can be let in: one job may come in beyond the runtime of its quota, the most urgent, then the oldest.
+        Whether there is one; it is looked at with the next plan. Each quota is tried once until something changes."""
+        if not self._slots or not self._complete or self._stirred:
+            return False
+        rooms = idle_room(self._family, self.standings, self._demand, self._capacity())
+        found: list[tuple[int, float, WorkloadKey, str, dict[str, int]]] = []
+        for name in self._family.downwards:
+            load = self._loads.cluster_queue(name)
+            if name in self._eased or name not in self.standings or not load.pending:
+                continue
+            quota, room = self._family.quotas[name], rooms[head_of(self._family, name)]
+            for key in self._scheduler.pending(name)[:HEADS] if any(units > 0 for units in room.values()) else ():
+                workload = self._objects.workloads[key].current
+                if workload is None:
+                    continue
+                asked = _together(*[dict(ask.requests) for ask in asks_of(self._objects.requests.effective(workload))])
+                after = beyond_runtime(quota, self.standings[name], asked, room)
+                if after is not None:
+                    found.append((-workload.priority, workload.created, key, name, after))
+                    break
+        if not found or self._leaving():
+            return False
+        _, _, _, name, after = min(found)
+        self._eased[name] = after
+        self._share()
+        return True
+
+    def _leaving(self) -> bool:
+        """Somebody had to leave, and has not yet: whoever that is for comes first."""
+        return any(holder.evicted for name in self.standings for holder in self._scheduler.holders.of(name))
 
     def _show(self, wanted: dict[Ref, Virtual]) -> None:
         before, self._shown = self._shown, {}
@@ -248,9 +289,9 @@ class ElasticQuotas:
             for (_, resource), units in load.reserved.items():
                 reserved[resource] = reserved.get(resource, 0) + units
             pods = self._pods.asked.get(name, NO_UNITS)
-            found[name] = Demand(
-                _together(pods, load.asked, reserved), dict(self._pods.placed.get(name, NO_UNITS)), reserved
-            )
+            placed = self._pods.placed.get(name, NO_UNITS)
+            unplaced = {resource: units - placed.get(resource, 0) for resource, units in pods.items()}
+            found[name] = Demand(_together(pods, load.asked, reserved), dict(placed), unplaced, reserved)
         return found
 
     def _capacity(self) -> dict[str, int]:

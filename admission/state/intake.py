@@ -237,7 +237,9 @@ class Intake:
                 self._queues.touch("AdmissionCheck", rule.name)
             for flavor in {one.name: None for group in (queue.groups if queue else ()) for one in group.flavors}:
                 self._queues.touch("ResourceFlavor", flavor)
-        if old is None or value is None or _spec(old) != _spec(value):
+        if old is not None and value is not None and old.virtual and value.virtual:
+            self._queues.judge(name)  # nothing but its quota: whoever is in its queue stays there
+        elif old is None or value is None or _spec(old) != _spec(value):
             self._judge(name)
 
     def _judge(self, name: str) -> None:

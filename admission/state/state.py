@@ -97,7 +97,9 @@ class State:
         self._intake = Intake(
             self.objects, self.scheduler, self._workloads, self._queues, self._sampling, self._look_at
         )
-        self.elastic_quotas = ElasticQuotas(self.objects, self.loads, self._flights, self._timers, self._intake.take)
+        self.elastic_quotas = ElasticQuotas(
+            self.objects, self.scheduler, self.loads, self._flights, self._timers, self._intake.take
+        )
         self._intake.also_take(self.elastic_quotas.takers)
         self.queue_policies = QueuePolicies(self.objects, self.scheduler, self._timers, self._look_at)
         self._intake.also_take(self.queue_policies.takers)
@@ -223,6 +225,8 @@ class State:
             for decision in run.decisions:
                 self._decisions.carry_out(decision, now)
             more = run.more or bool(self._dirty) or self.scheduler.restless
+            if not run.decisions and not more and not self.scheduler.paused:
+                more = self.elastic_quotas.ease()
             self.queue_policies.note(now)
             if self.scheduler.policies.wake_at is not None:
                 self._timers.wake(self.scheduler.policies.wake_at)

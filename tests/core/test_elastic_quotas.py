@@ -5,6 +5,8 @@ from itertools import pairwise
 from typing import Any
 
 import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from admission.explain import Explainer
 from admission.model.configuration import DEFAULTS
@@ -77,6 +79,15 @@ class Cluster:
 
     def admitted(self, queue: str) -> int:
         return sum(_is_true(one, "Admitted") for one in self.world.api.list("Workload") if _queue(one) == queue)
+
+    def waiting(self, queue: str) -> list[int]:
+        """How many cpus each asks for."""
+        found = (one for one in self.world.api.list("Workload") if _queue(one) == queue)
+        return [
+            int(one["spec"]["podSets"][0]["template"]["spec"]["containers"][0]["resources"]["requests"]["cpu"])
+            for one in found
+            if not _is_true(one, "Admitted")
+        ]
 
     def of(self, name: str, namespace: str = "lab") -> Object:
         body = self.world.api.get(Ref("ElasticQuota", namespace, name)).body
@@ -280,7 +291,7 @@ def test_explain_says_what_bounds_the_queue() -> None:
     cluster = Cluster(node("n", cpu="20"), quota("a", *cpus(4, 20)), quota("b", *cpus(4, 20)))
     cluster.world.pause(True)
     cluster.submit("a", 11)
-    cluster.submit("b", 9, 9)
+    cluster.submit("b", 5, 5)
     cluster.world.pause(False)
     cluster.rest()
     assert cluster.world.product is not None
@@ -325,3 +336,55 @@ def test_a_scenario_says_what_the_cluster_has_and_what_leaves_are_asked_for() ->
     }
     result = run_case(read_case(yaml.safe_dump(case)))
     assert result.outcome == "passed", "\n".join(text([FileResult("quotas.yaml", result)]))
+
+
+def test_a_job_that_fits_no_share_gets_room_that_would_stay_idle() -> None:
+    """Half of the cluster is each one's runtime, and both have jobs for all of it: the older comes first, each time."""
+    cluster = Cluster(node("n", cpu="8"), quota("a", *cpus(0, 8)), quota("b", *cpus(0, 8)))
+    cluster.submit("b", 8, 8)
+    cluster.submit("a", 8)
+    for first, a, b in (("b-0", "0", "8"), ("b-1", "0", "8"), ("a-0", "8", "0")):
+        assert (cluster.used("a"), cluster.used("b")) == (a, b)
+        cluster.world.finish(Ref("Workload", "lab", first))
+        cluster.rest()
+    assert (cluster.used("a"), cluster.used("b")) == ("0", "0")
+
+
+def test_room_that_pods_wait_for_is_not_idle() -> None:
+    cluster = Cluster(node("n", cpu="8"), quota("a", *cpus(0, 8)), quota("b", *cpus(0, 8)))
+    cluster.create(pod("p", 8, quota="b"))
+    cluster.submit("a", 8)
+    assert cluster.admitted("a") == 0
+    assert cluster.published("a")["runtime"] == '{"cpu":"4"}'
+    assert cluster.world.api.delete(Ref("Pod", "lab", "p")).ok
+    cluster.rest()
+    assert cluster.admitted("a") == 1
+
+
+leaves = st.tuples(st.integers(0, 6), st.integers(0, 8), st.booleans(), st.lists(st.integers(1, 9), max_size=4))
+
+
+@settings(max_examples=20)
+@given(st.integers(1, 16), st.lists(leaves, min_size=2, max_size=3))
+def test_laws_of_elastic_quotas(total: int, rows: list[tuple[int, int, bool, list[int]]]) -> None:
+    """Never more than there is, never more than `max`, and no job waits that could be let in."""
+    names = "abc"[: len(rows)]
+    cluster = Cluster(
+        node("n", cpu=str(total)),
+        *(
+            quota(name, *cpus(least, least + more), allow_lent_resource=str(lends).lower())
+            for name, (least, more, lends, _) in zip(names, rows, strict=True)
+        ),
+    )
+    cluster.world.pause(True)
+    for name, (*_, jobs) in zip(names, rows, strict=True):
+        cluster.submit(name, *jobs)
+    cluster.world.pause(False)
+    cluster.rest(30)
+    used = {name: int(cluster.used(name)) for name in names}
+    assert sum(used.values()) <= total
+    kept = sum(max(0, least - used[name]) for name, (least, _, lends, _) in zip(names, rows, strict=True) if not lends)
+    for name, (least, more, _, _) in zip(names, rows, strict=True):
+        assert used[name] <= least + more
+        for waiting in cluster.waiting(name):
+            assert waiting > min(total - sum(used.values()) - kept, least + more - used[name])
