@@ -47,8 +47,15 @@ class QueuePolicies:
             if slot.current is not None and slot.current.admitted:
                 self._look_at(Ref("Workload", *key.split("/", 1)))
 
-    def look(self) -> None:
+    def heard(self, of: Ref) -> None:
         """A queue or cohort that some policy is for may have come or gone."""
+        if self.slots:
+            name = self._policies.policing.policies.at(Target(of.kind, of.name, of.namespace))
+            if name:
+                self._look_at(Ref("QueuePolicy", "", name))
+
+    def look(self) -> None:
+        """Another of them may count now."""
         for name in self.slots:
             self._look_at(Ref("QueuePolicy", "", name))
 

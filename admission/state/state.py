@@ -130,6 +130,7 @@ class State:
                 self._flights.tell(EmitEvent(ref, value.uid, "Warning", "BadEntry", fault))
         if read and isinstance(value, Job):
             self._sought.found(ref, value.uid)
+        self.queue_policies.heard(ref)
         if kind == "Workload":
             self._creations.seen(ref, value.resource_version)
             self._workloads.carry_on(workload_key(ref))
@@ -148,6 +149,7 @@ class State:
             if slot.flight is not None:
                 self._flights.land(slot.flight.id)
         self._intake.take(ref, None)
+        self.queue_policies.heard(ref)
         if ref.kind in SHADOWING:
             self.elastic_quotas.stir()
 
