@@ -364,7 +364,7 @@ def test_room_that_pods_wait_for_is_not_idle() -> None:
 leaves = st.tuples(st.integers(0, 6), st.integers(0, 8), st.booleans(), st.lists(st.integers(1, 9), max_size=4))
 
 
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(st.integers(1, 16), st.lists(leaves, min_size=2, max_size=3))
 def test_laws_of_elastic_quotas(total: int, rows: list[tuple[int, int, bool, list[int]]]) -> None:
     """Never more than there is, never more than `max`, and no job waits that could be let in."""
