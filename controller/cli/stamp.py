@@ -27,7 +27,9 @@ from admission.stamping.pipeline import lines_between, stamp_manifest
 from admission.world.objects import copied
 from admission.world.patches import patched
 from admission.world.webhooks import StoredView
+from controller.cli import koordinator
 from controller.cli.complaint import Complaint
+from controller.cli.playing import koordinator_of
 from controller.cli.surroundings import LOOKED_AT, Written, read_cluster, read_objects, spelled_out, view_of
 from controller.cli.telling import tell
 
@@ -65,6 +67,8 @@ def command(
     kubeconfig: Annotated[Path | None, typer.Option(help="Take them from this cluster instead.")] = None,
     as_: Annotated[str, typer.Option("--as", help="Who creates them, as the API server knows people.")] = "",
     as_group: Annotated[list[str] | None, typer.Option(help="A group of theirs; may be given several times.")] = None,
+    koordinator_preset: koordinator.Preset = None,
+    koordinator_bands: koordinator.Bands = None,
     output: Annotated[Output, typer.Option(help="What to print.")] = Output.text,
 ) -> None:
     """What jobs get on their way into a cluster: the difference, which rule did what, why others did not match.
@@ -78,7 +82,7 @@ def command(
     # Whoever keeps all in one file names it twice.
     known = [*around, *(one for one in given if one.ref.kind in LOOKED_AT and one.ref not in {o.ref for o in around})]
     known += _assumed(given, known)
-    view = view_of(known)
+    view = view_of(known, koordinator_of(koordinator_preset, koordinator_bands))
     results = [one for each in given for one in _stamped(each, view, as_, tuple(as_group or ()))]
     if not results:
         raise Complaint(f"{', '.join(map(str, files))}: there is no job and no Pod in it; name a file with one")

@@ -5,6 +5,7 @@ Read as the webhooks would know it, so that a command and a cluster answer alike
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path as FilePath
 from typing import Any, NamedTuple
 
@@ -15,6 +16,7 @@ from admission.api.field_errors import FieldError
 from admission.jobs.described import described
 from admission.model.configuration import DEFAULTS
 from admission.model.kinds import KINDS, Ref
+from admission.model.qos import Koordinator
 from admission.readers.colocation_profile import read_colocation_profile
 from admission.readers.job_kind import read_job_kind, read_rules
 from admission.readers.job_profile import profile_errors
@@ -77,7 +79,7 @@ def read_objects(paths: Sequence[FilePath]) -> list[Written]:
     return found
 
 
-def view_of(objects: Iterable[Written]) -> StoredView:
+def view_of(objects: Iterable[Written], koordinator: Koordinator = DEFAULTS.koordinator) -> StoredView:
     """What webhooks would see. Raises BadManifests for profiles and kinds that they would refuse."""
     table: dict[str, dict[Ref, dict[str, Any]]] = {}
     problems = []
@@ -87,7 +89,7 @@ def view_of(objects: Iterable[Written]) -> StoredView:
     if problems:
         raise BadManifests(problems)
     view = StoredView(
-        DEFAULTS,
+        replace(DEFAULTS, koordinator=koordinator),
         lambda ref: table.get(ref.kind, {}).get(ref),
         lambda kind: table.get(kind, {}).values(),
     )
