@@ -35,7 +35,8 @@ class Note(NamedTuple):
 
     def __str__(self) -> str:
         field = f": {self.field} is {self.value}" if self.field else ""
-        return f"{self.about}{field}: {self.why}"
+        # Half a surrogate pair, which JSON can escape, could not be printed.
+        return f"{self.about}{field}: {self.why}".encode("utf-8", "backslashreplace").decode()
 
 
 @dataclass

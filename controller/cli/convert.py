@@ -83,7 +83,7 @@ def command(
 
 
 def _written(objects: Sequence[Mapping[str, Any]], notes: Sequence[str]) -> str:
-    head = "".join(f"# not carried over: {' '.join(note.split())}\n" for note in notes)
+    head = "".join(f"# note: {' '.join(note.split())}\n" for note in notes)
     return head + "---\n".join(yaml.safe_dump(each, sort_keys=False, width=120, allow_unicode=True) for each in objects)
 
 
