@@ -6,6 +6,7 @@ Every fault names file, document, line, field, value and remedy; all of them are
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -23,6 +24,7 @@ from admission.world.objects import kind_key
 from controller.cli.complaint import Complaint
 from controller.cli.job_shapes import JOB_SHAPES, job_faults
 from controller.cli.limit_ranges import limit_faults
+from controller.cli.misspelt import Oddities, Oddity
 from controller.cli.shapes import Fault, faults
 from controller.cli.unknown import odd_annotations, unknown_fields
 from controller.kit.documents import BadDocument, Path, dotted, line_of, read_json, read_yaml
@@ -102,6 +104,7 @@ class Bundle:
     manifests: list[Manifest] = field(default_factory=list)
     traces: list[tuple[str, str]] = field(default_factory=list)  # file name, text
     notes: list[str] = field(default_factory=list)
+    oddities: Oddities = field(default_factory=Oddities)
 
 
 def load(paths: Iterable[FilePath]) -> Bundle:
@@ -119,6 +122,9 @@ def load(paths: Iterable[FilePath]) -> Bundle:
     bundle.manifests = list(_distinct(bundle.manifests, bundle.notes, problems))
     if problems:
         raise BadManifests(problems)
+    for one in described:
+        bundle.oddities.look_at(one.kind, one.content, partial(_odd, one, text_of(FilePath(one.file))))
+    bundle.notes += bundle.oddities.notes()
     taken = {id(one.content) for one in described}
     bundle.notes += _skipped(one for one in others if id(one.content) not in taken)
     return bundle
@@ -233,10 +239,12 @@ def _load_file(file: FilePath, found: bool, bundle: Bundle, problems: list[Probl
                 name = content["metadata"].get("name")
                 bundle.notes.append(f"skipped Workload {name}, which its {owner} makes anew ({file})")
             else:
+                written = content
                 content = served(_present(content)) if kind == "RayJob" else _present(content)
                 one = Manifest(kind, content, str(file), document.number, path)
                 bundle.manifests.append(one)
                 bundle.notes += [f"{one} {said} ({file})" for said in odd_annotations(content["metadata"])]
+                bundle.oddities.look_at(kind, written, partial(_odd, one, text))
 
 
 def _unfolded(content: Any, path: Path) -> Iterator[tuple[Path, Any]]:
@@ -307,6 +315,10 @@ def _misnamed(kind: str, metadata: Mapping[str, Any]) -> Iterator[Fault]:
         yield Fault(("metadata", "generateName"), prefix, "is not the beginning of a valid name", rule)
     if namespace and kind_of(kind).namespaced and not (len(namespace) <= 63 and _SUBDOMAIN.fullmatch(namespace)):
         yield Fault(("metadata", "namespace"), namespace, "is not a valid namespace", rule.replace("253", "63"))
+
+
+def _odd(one: Manifest, text: str, odd: Oddity) -> str:
+    return f"{one} has {odd} ({one.file}, line {line_of(text, one.document, (*one.path, *odd.path))})"
 
 
 def _located(file: FilePath, text: str, document: int, fault: Fault) -> Problem:

@@ -1,7 +1,8 @@
 """Fields that a kind does not have: the API server would drop them without a word, and a plan built on them is wrong.
 
-What it would drop of our kinds follows from their schemas; of Kubernetes' own kinds the outer fields are listed here,
-as what is inside of a pod decides little. A status is written by controllers, of whatever version: it passes.
+What it would drop of our kinds follows from their schemas; of Kubernetes' own kinds the outer fields are listed here.
+Jobs and pod templates are another matter: see `misspelt`. A status is written by controllers, of whatever version: it
+passes.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -29,26 +30,7 @@ def _map_of(*names: str, **schemas: Schema) -> Schema:
     return {"properties": {**dict.fromkeys(names, _OPAQUE), **schemas}}
 
 
-_JOB_SPEC = _map_of(
-    "parallelism",
-    "completions",
-    "activeDeadlineSeconds",
-    "podFailurePolicy",
-    "successPolicy",
-    "backoffLimit",
-    "backoffLimitPerIndex",
-    "maxFailedIndexes",
-    "selector",
-    "manualSelector",
-    "template",
-    "ttlSecondsAfterFinished",
-    "completionMode",
-    "suspend",
-    "podReplacementPolicy",
-    "managedBy",
-)
 _KUBERNETES: Mapping[str, Schema] = {
-    "Job": _map_of(spec=_JOB_SPEC),
     "Namespace": _map_of(spec=_map_of("finalizers")),
     "LimitRange": _map_of(spec=_map_of("limits")),
     "ConfigMap": _map_of("data", "binaryData", "immutable"),
