@@ -1,6 +1,7 @@
 """Queues of other systems as ours: worked out by hand, accepted by our own validation, and played."""
 
 import itertools
+import json
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -547,6 +548,20 @@ def test_the_order_of_files_changes_no_quota() -> None:
     queues = [volcano("a", 1), volcano("b", 3), volcano("b1", 1, "b")]
     seen = [quotas(converted("volcano", list(order), gpu="16")) for order in itertools.permutations(queues)]
     assert all(one == seen[0] for one in seen)
+
+
+def test_half_a_character_is_told_as_it_was_written(tmp_path: Path) -> None:
+    file = tmp_path / "queues.json"
+    half = kai("a", quota=1, limit=1)
+    half["spec"]["displayName"], half["metadata"]["labels"] = "\ud800", {"name": "\ud800"}
+    file.write_text(json.dumps(half), encoding="utf-8")
+    told = RUNNER.invoke(app, ["convert", "--from", "kai", str(file)])
+    assert told.exit_code == 0, told.exception
+    assert 'spec.displayName is "\\ud800"' in told.stderr
+    users = {"name": "a", "limits": [{"users": ["\ud800"], "maxapplications": 1}]}
+    file.write_text(json.dumps({"partitions": [{"queues": [{"name": "root", "queues": [users]}]}]}), encoding="utf-8")
+    told = RUNNER.invoke(app, ["convert", "--from", "yunikorn", str(file)])
+    assert told.exit_code == 0, told.exception
 
 
 @settings(max_examples=15)
