@@ -222,7 +222,7 @@ def _rank(change: Callable[[tuple[Any, ...]], tuple[Any, ...]]) -> Callable[[], 
 
 
 def _nobody_is_woken() -> None:
-    Queue.wake = lambda self, may: None  # type: ignore[method-assign]
+    Queue.wake = lambda self, *_: None  # type: ignore[method-assign]
 
 
 def _scans_start_anew() -> None:
