@@ -253,6 +253,10 @@ def test_the_author_of_a_ray_cluster_learns_that_all_of_it_has_to_fit() -> None:
         "here it is admitted with all of its pods"
     )
     assert not hinted(ray({**group, "minReplicas": 3}, **queue), "kai").warnings
+    cluster = ray(group, **queue)
+    manifest = {**cluster, "kind": "RayJob", "spec": {"entrypoint": "x", "rayClusterSpec": cluster["spec"]}}
+    (warning,) = hinted(manifest, "kai").warnings
+    assert warning.startswith("spec.rayClusterSpec.workerGroupSpecs: KAI would start it with 3 of 7 pods")
 
 
 def test_topology_goes_onto_every_pod_template() -> None:

@@ -7,7 +7,9 @@ say so, which only a batch Job can; of any other its author is told.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from admission.jobs.places import value_at
+from admission.jobs.places import Path, value_at
+from admission.jobs.ray_cluster import cluster_groups
+from admission.jobs.templated import shown
 from admission.model.names import ELASTIC_JOB
 from admission.readers.narrow import entries, integer, mapping, text
 
@@ -39,15 +41,22 @@ def minimum_for(
     return None, f"{place}: a gang of {least} of {pods} pods is not taken over: {whole}"
 
 
-def smaller_ray_gang(cluster: Mapping[str, Any], pods: int) -> Iterator[str]:
+# Where the cluster's spec lies, in kinds that have one.
+_RAY: Mapping[str, Path] = {"RayCluster": ("spec",), "RayJob": ("spec", "rayClusterSpec")}
+
+
+def smaller_ray_gang(kind: str, manifest: Mapping[str, Any]) -> Iterator[str]:
     """What to tell of a Ray cluster that KAI would start with fewer than all of its pods."""
-    least = minimum_of_ray(cluster)
+    at = _RAY.get(kind)
+    if at is None:
+        return
+    cluster = mapping(value_at(manifest, at))
+    least, pods = minimum_of_ray(cluster), sum(group.count for group in cluster_groups(cluster, at, {}))
     if 0 < sum(least.values()) < pods:
         parts = ", ".join(f"{count} of {name}" for name, count in least.items())
-        yield (
-            f"spec.workerGroupSpecs: KAI would start it with {sum(least.values())} of {pods} pods ({parts}): "
-            "here it is admitted with all of its pods"
-        )
+        where = shown((*at, "workerGroupSpecs"))
+        smaller = f"{where}: KAI would start it with {sum(least.values())} of {pods} pods ({parts})"
+        yield f"{smaller}: here it is admitted with all of its pods"
 
 
 def _elastic(manifest: Mapping[str, Any]) -> bool:

@@ -11,7 +11,7 @@ from admission.jobs.descriptor import Descriptor
 from admission.jobs.places import Path, value_at
 from admission.jobs.templated import shown
 from admission.model.names import MIN_PARALLELISM
-from admission.readers.narrow import entries, integer, mapping
+from admission.readers.narrow import entries
 from admission.stamping.foreign_hints.alias import OF_THE_JOB, OF_THE_PODS, Ecosystem, Meaning
 from admission.stamping.foreign_hints.gang import minimum_for, smaller_ray_gang
 from admission.stamping.foreign_hints.places import metadata_of_pods
@@ -93,13 +93,8 @@ class _Work:
                     self._settle(chosen, (*at, "annotations", chosen[0].meaning.key))
 
     def gang(self, descriptor: Descriptor, hints: list[Hint], systems: Sequence[Ecosystem]) -> None:
-        ray = self.kind == "RayCluster" and any(system.name == "kai" for system in systems)
-        if not hints and not ray:
-            return
-        pod_sets = descriptor.pod_sets(self.manifest)
-        if ray:
-            pods = sum(integer(one.get("count")) for one in pod_sets)
-            self.warnings += smaller_ray_gang(mapping(self.manifest.get("spec")), pods)
+        if any(system.name == "kai" for system in systems):
+            self.warnings += smaller_ray_gang(self.kind, self.manifest)
         numbers = [hint for hint in hints if hint.ours.isascii() and hint.ours.isdigit() and len(hint.ours) < 10]
         self.warnings += [
             f"{hint.place}: {hint.value!r} is not taken over: must be a number of pods"
@@ -114,6 +109,7 @@ class _Work:
             self.warnings.append(f"a gang of {told} is not taken over: the job is admitted with all of its pods")
             return
         first = numbers[0]
+        pod_sets = descriptor.pod_sets(self.manifest)
         least, told = minimum_for(self.kind, self.manifest, pod_sets, first.place, int(first.ours))
         if told:
             self.warnings.append(told)
