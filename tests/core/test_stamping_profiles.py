@@ -291,13 +291,17 @@ def _stamped_once(kind: str, data: st.DataObject) -> None:
     assert translated or _without_what_is_stamped(once) == _without_what_is_stamped(before)
 
 
+_STAMPED = (
+    *("labels", "annotations", "schedulerName", "priorityClassName", "podPriorityClassName", "podMetadata"),
+    *("priority", "preemptionPolicy"),
+)
+
+
 def _without_what_is_stamped(value: Any) -> Any:
     """All that no profile can speak of."""
     if isinstance(value, list):
         return [_without_what_is_stamped(one) for one in value]
     if not isinstance(value, dict):
         return value
-    ours = ("labels", "annotations", "schedulerName", "priorityClassName", "podPriorityClassName", "podMetadata")
-    ours += ("priority", "preemptionPolicy")
-    kept = {name: _without_what_is_stamped(one) for name, one in value.items() if name not in ours}
+    kept = {name: _without_what_is_stamped(one) for name, one in value.items() if name not in _STAMPED}
     return {name: one for name, one in kept.items() if not (name == "metadata" and one == {})}
