@@ -140,11 +140,33 @@ class JobKindSpec(Strict):
     """How it is known that it is over; a kind without never ends by itself."""
 
 
+class Hold(Shape):
+    """What keeps jobs from starting."""
+
+    path: Annotated[list[str], Field(min_length=1, max_length=16), ATOMIC]
+    """Where the field is, name by name."""
+    held: Anything = None
+    """What it says of a job that is held."""
+    released: Anything = None
+    """What it says of a job that may run; absent: the field is taken away."""
+
+
+class FormerHold(Hold):
+    """What kept jobs from starting before spec.suspend was changed."""
+
+    until: str
+    """When it was; jobs that were made later are not held by it."""
+
+
 class JobKindStatus(Shape):
     """Whether jobs of the kind are queued."""
 
     conditions: Conditions | None = None
     """Active says whether jobs of the kind are queued, and if not, why."""
+    hold: Hold | None = None
+    """What keeps its jobs from starting, as spec.suspend says."""
+    former_holds: Annotated[list[FormerHold], Field(max_length=4), ATOMIC] | None = None
+    """What spec.suspend said before, the newest first: jobs that are still held so are let go from it, too."""
 
 
 class JobKind(Shape):

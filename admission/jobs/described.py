@@ -9,7 +9,7 @@ from typing import Any
 from admission.api.field_errors import child, duplicate, invalid, required
 from admission.jobs.descriptor import Descriptor, Manifest
 from admission.jobs.expressions import Scope, condition, count, holds, number
-from admission.jobs.hold import Hold
+from admission.jobs.hold import Former, Hold
 from admission.jobs.places import Path, value_at
 from admission.jobs.reading import Facts
 from admission.jobs.template_sources import Loan, TemplateSources, lent, names_one
@@ -20,10 +20,12 @@ from admission.model.job_kind import (
     Elsewhere,
     Ending,
     Expression,
+    FormerHold,
     JobKindRules,
     Place,
     PodSetRule,
     Stated,
+    Suspension,
 )
 from admission.model.kinds import kind_of
 from admission.model.template_source import TEMPLATE_OF
@@ -33,13 +35,19 @@ MOST_POD_SETS = 18  # of a Workload
 _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")  # what a pod set may be called
 
 
-def described(kind: str, rules: JobKindRules, sources: TemplateSources | None = None) -> Descriptor:
+def described(
+    kind: str, rules: JobKindRules, sources: TemplateSources | None = None, former: Sequence[FormerHold] = ()
+) -> Descriptor:
     """The descriptor of a kind. `kind`: as in `Ref.kind`; `sources`: templates in other objects, now and later.
-    Without, nothing is known of those."""
-    held = rules.suspension
-    hold = Hold(held.path, held.held, held.released, held.while_set)
+    Without, nothing is known of those. `former`: what else may hold its jobs."""
+    hold = _hold(rules.suspension)
     kinds = _Described(rules, hold, sources or TemplateSources())
-    return Templated(kind, hold, kinds.groups, kinds.facts, rules.stop, rules.generated_labels)
+    left = tuple(Former(_hold(one.suspension), one.until) for one in former)
+    return Templated(kind, hold, kinds.groups, kinds.facts, rules.stop, rules.generated_labels, left)
+
+
+def _hold(stated: Suspension) -> Hold:
+    return Hold(stated.path, stated.held, stated.released, stated.while_set)
 
 
 def lenders(rules: JobKindRules) -> tuple[Elsewhere, ...]:

@@ -40,4 +40,16 @@ class Hold:
         return result
 
 
+@dataclass(frozen=True, slots=True)
+class Former:
+    """A field that held jobs of the kind until `until` (seconds since 1970; None: until now)."""
+
+    hold: Hold
+    until: float | None = None
+
+    def holds(self, manifest: Mapping[str, Any], created: float) -> bool:
+        """Whether a job that was made then is still held by it."""
+        return (self.until is None or created <= self.until) and self.hold.holds(manifest)
+
+
 SUSPEND = Hold(("spec", "suspend"))

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, Literal
 
 from admission.jobs.descriptor import Manifest, Stop
-from admission.jobs.hold import Hold
+from admission.jobs.hold import Former, Hold
 from admission.jobs.merge_patch import difference, joined
 from admission.jobs.places import Path, replaced, value_at
 from admission.jobs.reading import Facts, read_job
@@ -14,6 +14,7 @@ from admission.jobs.templates import PermanentProblem, restored, started, submit
 from admission.model.effects import PodSetInfo
 from admission.model.job import Borrowed, Job
 from admission.model.names import WORKLOAD_ANNOTATION
+from admission.readers.metadata import read_metadata
 from admission.readers.narrow import canonical_bytes, entries, integer, mapping
 from admission.readers.pod_set import pod_set
 
@@ -45,13 +46,21 @@ class Templated:
     facts: Callable[[Manifest, Sequence[PodGroup]], Facts]
     stop: Stop = "Suspend"
     generated_labels: tuple[str, ...] = ()  # what the kind's own controller puts on templates
+    former: tuple[Former, ...] = ()  # what held its jobs before their kind was described anew
 
     def read(self, manifest: Manifest) -> Job:
         groups = self.groups(manifest)
         pod_sets = tuple(pod_set(one.name, one.template, one.count, one.min_count) for one in groups)
-        job = read_job(self.kind, manifest, pod_sets, self.hold.holds(manifest), self.facts(manifest, groups))
+        suspended = self.hold.holds(manifest) or bool(self._left(manifest))
+        job = read_job(self.kind, manifest, pod_sets, suspended, self.facts(manifest, groups))
         borrowed = tuple(one.borrowed for one in groups if one.borrowed is not None)
         return replace(job, borrowed=borrowed, manifest=_kept(manifest)) if borrowed else job
+
+    def _left(self, manifest: Manifest) -> list[Hold]:
+        if not self.former:
+            return []
+        created = read_metadata(manifest).created
+        return [one.hold for one in self.former if one.holds(manifest, created)]
 
     def pod_sets(self, manifest: Manifest) -> list[dict[str, Any]]:
         return [self._pod_set(one) for one in self.groups(manifest)]
@@ -72,6 +81,8 @@ class Templated:
             wanted = _sized(wanted, group, info.count)
         if infos and not _can_be_marked(groups):
             wanted = replaced(wanted, _MARK, infos[0].annotations.get(WORKLOAD_ANNOTATION))
+        for hold in self._left(manifest):
+            wanted = hold.set(wanted, held=False)
         return joined(difference(manifest, wanted), self.hold.patch(held=False))
 
     def suspend(self) -> dict[str, Any]:

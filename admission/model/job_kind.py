@@ -125,6 +125,14 @@ class Suspension:
     while_set: bool = False
 
 
+class FormerHold(NamedTuple):
+    """What held jobs before `spec.suspend` was changed. `until`: seconds since 1970, jobs that were made later were
+    never held by it; None: nobody has noted yet when that was."""
+
+    suspension: Suspension
+    until: float | None
+
+
 @dataclass(frozen=True, slots=True)
 class JobKindRules:
     """All that is known of jobs of the kind; None where nothing is said."""
@@ -156,6 +164,8 @@ class JobKind:
     rules: JobKindRules | None = None
     problem: str = ""
     conditions: Mapping[str, Condition] = field(default_factory=dict)
+    noted: Suspension | None = None  # what its status says that holds its jobs
+    former: tuple[FormerHold, ...] = ()  # the newest first
 
 
 class Standing(NamedTuple):

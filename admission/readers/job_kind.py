@@ -27,6 +27,7 @@ from admission.model.job_kind import (
 )
 from admission.model.kinds import KINDS, plural_of
 from admission.readers.expressions import Expressions
+from admission.readers.former_holds import former_holds, noted_hold
 from admission.readers.metadata import read_conditions, read_metadata
 from admission.readers.narrow import entries, is_mapping, items, mapping, text
 from admission.readers.unknown_fields import unknown_fields
@@ -51,6 +52,8 @@ def read_job_kind(wire: Mapping[str, Any]) -> JobKind:
     meta = read_metadata(wire)
     spec = mapping(wire.get("spec"))
     rules, errors = read_rules(wire)
+    status = mapping(wire.get("status"))
+    noted = noted_hold(status.get("hold"))
     plural = text(spec.get("plural"))
     kind = text(spec.get("kind"))
     return JobKind(
@@ -62,7 +65,9 @@ def read_job_kind(wire: Mapping[str, Any]) -> JobKind:
         deleting=meta.deleting,
         rules=rules,
         problem="; ".join(str(error) for error in errors),
-        conditions=read_conditions(mapping(wire.get("status")).get("conditions")),
+        conditions=read_conditions(status.get("conditions")),
+        noted=noted,
+        former=former_holds(status, noted, rules.suspension) if rules is not None else (),
     )
 
 

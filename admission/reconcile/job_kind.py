@@ -1,11 +1,14 @@
 """What a JobKind object says of itself: whether jobs of its kind are queued, and if not, what to do about it."""
 
+from typing import Any
+
 from admission.jobs.described import lenders
 from admission.model import names
 from admission.model.effects import Patch
 from admission.model.job_kind import (
     JobKind,
     Standing,
+    Suspension,
     conflict,
     forbidden,
     invalid,
@@ -14,6 +17,7 @@ from admission.model.job_kind import (
     ready,
 )
 from admission.model.kinds import Ref
+from admission.model.times import stamp
 from admission.reconcile.status import conditions_json
 from admission.reconcile.transitions import set_condition
 from admission.reconcile.view import View
@@ -21,17 +25,39 @@ from admission.reconcile.wishes import NOTHING, Wishes
 
 
 def reconcile_job_kind(view: View, job_kind: JobKind, now: float) -> Wishes:
-    """Its condition Active, written when it changes."""
+    """Its condition Active, and what holds its jobs, written when they change."""
     standing = _standing(view, job_kind)
-    if job_kind.deleting or standing is None:
+    if job_kind.deleting:
         return NOTHING
-    active, reason, message = standing
-    conditions = set_condition(job_kind.conditions, names.ACTIVE, active, reason, message, now, job_kind.generation)
-    if conditions == job_kind.conditions:
+    status = _holds(job_kind, now)
+    if standing is not None:
+        active, reason, message = standing
+        conditions = set_condition(job_kind.conditions, names.ACTIVE, active, reason, message, now, job_kind.generation)
+        if conditions != job_kind.conditions:
+            status["conditions"] = conditions_json(conditions)
+    if not status:
         return NOTHING
-    status = {"status": {"conditions": conditions_json(conditions)}}
     ref = Ref("JobKind", "", job_kind.name)
-    return Wishes(effects=(Patch(ref, status, "status", job_kind.resource_version),))
+    return Wishes(effects=(Patch(ref, {"status": status}, "status", job_kind.resource_version),))
+
+
+def _holds(job_kind: JobKind, now: float) -> dict[str, Any]:
+    """What holds its jobs, and what did, where that is not noted yet: nobody else remembers it."""
+    if job_kind.rules is None:
+        return {}
+    hold = job_kind.rules.suspension
+    noted = job_kind.noted
+    if noted is not None and (noted.path, noted.held, noted.released) == (hold.path, hold.held, hold.released):
+        return {}
+    former = [
+        {**_hold_json(one.suspension), "until": stamp(now if one.until is None else one.until)}
+        for one in job_kind.former
+    ]
+    return {"hold": _hold_json(hold), **({"formerHolds": former} if former else {})}
+
+
+def _hold_json(hold: Suspension) -> dict[str, Any]:
+    return {"path": list(hold.path), "held": hold.held, "released": hold.released}
 
 
 def _standing(view: View, job_kind: JobKind) -> Standing | None:

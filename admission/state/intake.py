@@ -153,7 +153,7 @@ class Intake:
         if not _put_slot(self._objects.described, name, value):
             return
         self._look_at(Ref("JobKind", "", name))
-        if old is not None and value is not None and (old.kind, old.rules) == (value.kind, value.rules):
+        if old is not None and value is not None and _says(old) == _says(value):
             return
         kinds = self._objects.job_kinds
         places = kinds.places
@@ -161,7 +161,7 @@ class Intake:
             kinds.forget(name)
         else:
             rules = value.rules
-            kinds.describe(name, value.kind, described(value.kind, rules, kinds.sources), lenders(rules))
+            kinds.describe(name, value.kind, described(value.kind, rules, kinds.sources, value.former), lenders(rules))
         for kind in places:
             if kinds.places.get(kind) != places[kind]:  # they are read anew, or no more
                 kinds.sources.forget(kind)
@@ -343,6 +343,11 @@ class Intake:
 
 def _ref(key: WorkloadKey) -> Ref:
     return Ref("Workload", *key.split("/", 1))
+
+
+def _says(job_kind: JobKind) -> tuple[Any, ...]:
+    """What of it jobs are read by."""
+    return job_kind.kind, job_kind.rules, job_kind.former
 
 
 def _leads(job: Job) -> tuple[str, bool]:

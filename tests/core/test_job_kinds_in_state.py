@@ -43,8 +43,9 @@ def words(state: State) -> dict[str, tuple[str, str]]:
     for planned in plan.effects:
         assert isinstance(planned.effect, Patch)
         assert planned.effect.subresource == "status"
-        active = planned.effect.body["status"]["conditions"][0]
-        said[planned.effect.ref.name] = (active["status"], active["reason"])
+        active = planned.effect.body["status"].get("conditions", [None])[0]
+        if active is not None:
+            said[planned.effect.ref.name] = (active["status"], active["reason"])
         state.outcome(Outcome(planned.id, "ok", 100))
     return said
 
@@ -52,6 +53,7 @@ def words(state: State) -> dict[str, tuple[str, str]]:
 def test_it_is_active_once_its_kind_can_be_seen() -> None:
     state = told(job_kind())
     assert not words(state)  # nobody has asked the API server yet
+    state = told(job_kind())
     state.serves(SWEEP, Serving(served=False))
     assert words(state) == {"sweep": ("False", "KindNotServed")}
     state = told(job_kind())
@@ -67,7 +69,8 @@ def test_what_it_has_said_it_does_not_say_again() -> None:
     state.serves(SWEEP, Serving(served=True))
     assert words(state)
     active = {"type": "Active", "status": "True", "reason": "Ready", "message": f"Jobs of kind {SWEEP} are queued"}
-    echo = {**job_kind(version=100), "status": {"conditions": [active]}}
+    hold = {"path": ["spec", "suspend"], "held": True, "released": False}
+    echo = {**job_kind(version=100), "status": {"conditions": [active], "hold": hold}}
     descriptor = state.job_kinds[SWEEP]
     state.observe("JobKind", READERS["JobKind"](echo))
     assert not words(state)
