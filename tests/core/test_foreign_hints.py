@@ -23,6 +23,7 @@ from admission.model.names import (
 from admission.stamping.foreign_hints import ECOSYSTEMS, NAMESPACE_LABEL, Translation, ecosystems, named, translate
 from admission.stamping.foreign_hints.alias import PREEMPTIBLE, Alias
 from admission.stamping.foreign_hints.yunikorn import queue_name
+from admission.world.scenario.foreign import gang_of
 from admission.world.world import World
 
 DOC = Path(__file__).parents[2] / "docs" / "foreign-hints.md"
@@ -257,6 +258,16 @@ def test_the_author_of_a_ray_cluster_learns_that_all_of_it_has_to_fit() -> None:
     manifest = {**cluster, "kind": "RayJob", "spec": {"entrypoint": "x", "rayClusterSpec": cluster["spec"]}}
     (warning,) = hinted(manifest, "kai").warnings
     assert warning.startswith("spec.rayClusterSpec.workerGroupSpecs: KAI would start it with 3 of 7 pods")
+
+
+def test_a_gang_of_ray_is_the_head_and_the_least_of_each_group() -> None:
+    cluster = ray(
+        {"groupName": "g", "replicas": 3, "minReplicas": 1, "numOfHosts": 2}, {"groupName": "h", "replicas": 4}
+    )
+    wanted = {"headgroup": 1, "g": 2, "h": 4}
+    assert gang_of(cluster) == wanted
+    assert gang_of({**cluster, "kind": "RayJob", "spec": {"rayClusterSpec": cluster["spec"]}}) == wanted
+    assert gang_of(job(annotations={MIN_PARALLELISM: "2"})) == {"main": 2}
 
 
 def test_topology_goes_onto_every_pod_template() -> None:

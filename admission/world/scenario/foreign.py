@@ -89,8 +89,9 @@ class ForeignQueues:
 def gang_of(manifest: Frozen) -> dict[str, int]:
     """By group of pods, how many of a job must start together; empty for what is no job."""
     kind = kind_key(manifest)
-    if kind == "RayCluster":
-        return minimum_of_ray(mapping(manifest.get("spec")))
+    spec = mapping(manifest.get("spec"))
+    if kind in ("RayCluster", "RayJob"):
+        return minimum_of_ray(spec if kind == "RayCluster" else mapping(spec.get("rayClusterSpec")))
     descriptor = JOB_KINDS.get(kind)
     pod_sets: list[dict[str, Any]] = [] if descriptor is None else descriptor.pod_sets(manifest)
     return {str(one["name"]): integer(one.get("minCount"), integer(one.get("count"))) for one in pod_sets}
