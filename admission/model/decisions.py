@@ -30,6 +30,14 @@ class Preempt:
 
 
 @dataclass(frozen=True, slots=True)
+class Evict:
+    """Ask it to leave, for nobody in particular: a policy says so, and `message` why."""
+
+    workload: WorkloadKey
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class Shortage:
     """One resource in one flavor, as the nomination saw it; units as in `amounts`."""
 
@@ -57,4 +65,4 @@ class Hold:
     victims: tuple[WorkloadKey, ...] = ()  # waiting for these to leave
 
 
-Decision = Admit | Preempt | Hold
+Decision = Admit | Preempt | Evict | Hold

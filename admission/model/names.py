@@ -65,6 +65,7 @@ IN_CLUSTER_QUEUE = "InClusterQueue"
 IN_COHORT_RECLAMATION = "InCohortReclamation"
 IN_COHORT_FAIR_SHARING = "InCohortFairSharing"
 IN_COHORT_RECLAIM_WHILE_BORROWING = "InCohortReclaimWhileBorrowing"
+QUOTA_SHRUNK = "QuotaShrunk"  # ours: a QueuePolicy lets nobody stay above a lowered quota
 
 # reasons of QuotaReserved=False. The peer (v0.19.2, gate UnadmittedWorkloadsObservability off) writes only
 # coarse ones on the wire; the fine ones are what we keep and explain with.

@@ -34,6 +34,7 @@ class Policies:
         self._for: dict[Target, str] = {}
         self.label_keys: tuple[str, ...] = ()  # labels that some policy tells work apart by
         self.groups: dict[str, None] = {}  # that some policy speaks of
+        self.shrinks = False  # some policy evicts down to a lowered quota
         for policy in policies:
             self.put(policy)
 
@@ -96,6 +97,7 @@ class Policies:
         self._for = {policy.target: policy.name for policy in reversed(usable)}
         marks = [policy.manners.non_preemptible for policy in usable]
         self.label_keys = tuple(sorted({mark[0] for mark in marks if mark is not None}))
+        self.shrinks = any(policy.manners.quota_shrink is not None for policy in usable)
         people = [row.people for policy in usable for row in policy.manners.limits or ()]
         people += [policy.manners.submit for policy in usable if policy.manners.submit is not None]
         self.groups = dict.fromkeys(group for one in people for group in one.groups)

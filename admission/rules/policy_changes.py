@@ -1,16 +1,18 @@
 """What a change of QueuePolicies, or of what they count, wakes in the scheduler."""
 
-from admission.model.decisions import Hold
+from admission.model.decisions import Evict, Hold
 from admission.model.queue_policy import QueuePolicy
 from admission.rules.estate import Estate
 from admission.rules.policing import LIMITED, Policing
 from admission.rules.queue import Waiting
+from admission.rules.shrinking import Shrinking
 from admission.rules.waking import Waking
 
 
 class PolicyChanges:
     def __init__(self, estate: Estate, waking: Waking) -> None:
         self._estate, self._waking = estate, waking
+        self._shrinking = Shrinking(estate)
 
     @property
     def policing(self) -> Policing:
@@ -53,7 +55,12 @@ class PolicyChanges:
             for queue in (*policing.take_freed(), *due):
                 self._waking.flush(queue)
 
+    def evictions(self, now: float) -> tuple[Evict, ...]:
+        """Those who have to leave since a quota was lowered."""
+        return self._shrinking.run(now)
+
     @property
     def wake_at(self) -> float | None:
-        """When somebody is spared no more, so that another run may decide otherwise."""
-        return min(self.policing.due.values(), default=None)
+        """When another run may decide otherwise, though nothing has happened."""
+        times = [*self.policing.due.values(), self._shrinking.wake_at]
+        return min((one for one in times if one is not None), default=None)

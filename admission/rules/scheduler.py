@@ -314,7 +314,8 @@ class Scheduler:
         if not run.more and self._waking.wake():
             run = rounds.run(budget, nominations)
         self.policies.wake(now)
-        return run
+        left = budget - len(run.decisions)
+        return Run((*run.decisions, *self.policies.evictions(now)), run.more) if left > 0 else run
 
     @property
     def restless(self) -> bool:

@@ -3,7 +3,7 @@
 from collections import OrderedDict
 
 from admission.model import names
-from admission.model.decisions import Admit, Decision, Hold, Preempt
+from admission.model.decisions import Admit, Decision, Evict, Hold, Preempt
 from admission.model.effects import CONSEQUENCE, DECISION, REPORT, EmitEvent
 from admission.model.names import WorkloadKey
 from admission.model.workload import Workload
@@ -50,6 +50,8 @@ class Decisions:
             case Preempt():
                 for victim in decision.victims:
                     self._evict(victim.workload, victim.reason, decision.workload, now)
+            case Evict():
+                self._evict_for_policy(decision, now)
             case Hold():
                 self.report_later(decision.workload, now)
 
@@ -88,6 +90,18 @@ class Decisions:
         self._flights.tell(evicted_event(workload, "Preempted", message))
         for event in preemption_events(workload, preemptor, message):
             self._flights.tell(event)
+
+    def _evict_for_policy(self, decision: Evict, now: float) -> None:
+        workload, key = self._current(decision.workload), decision.workload
+        if workload is None or workload.evicted or workload.admission is None:
+            return
+        if self._workloads.take_back(key):
+            self._workloads.sync(key, now)
+            return
+        after = transitions.preempt(workload, names.QUOTA_SHRUNK, decision.message, now)
+        self._workloads.wish(key, after, rank=CONSEQUENCE)
+        self._workloads.sync(key, now)
+        self._flights.tell(evicted_event(workload, "Preempted", decision.message))
 
     def report_later(self, key: WorkloadKey, now: float) -> None:
         """What it waits for is written to its condition if it still waits in a while."""

@@ -238,7 +238,7 @@ class State:
 
     @property
     def merely_samples(self) -> bool:
-        """What it wakes up for is to note what LocalQueues and users have used, and nothing else: it decides nothing."""
+        """What it wakes up for is to note what LocalQueues and users have used: nothing is decided by that alone."""
         return self._timers.only(sampling.SAMPLE, queue_policies.USES)
 
     # --- what explain, the pages and the shell read

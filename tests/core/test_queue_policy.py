@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from admission.model.decisions import Evict
 from admission.readers.queue_policy import policy_errors, read_queue_policy
 from admission.rules.scheduler import Run
 from tests.core.lab import LOWER, RECLAIM_ANY, Lab, admitted, preempted
@@ -197,6 +198,30 @@ def test_work_that_is_not_preempted_does_not_borrow_either() -> None:
     assert admitted(office.run()) == ["fits", "borrows"]
     office.by("bob", "urgent", priority=9, cpu="3")
     assert preempted(office.run()) == []
+
+
+@pytest.mark.parametrize(("order", "leaves"), [("BorrowedFirst", ["borrower"]), ("LowestPriorityFirst", ["mine"])])
+def test_a_lowered_quota_is_reached_by_eviction_after_a_while(order: str, leaves: list[str]) -> None:
+    office = Office()
+    office.cohort("org")
+    for queue, cpu in (("a", "2"), ("b", "4")):
+        office.queue(queue, cpu=cpu, cohort="org")
+    office.policy("org", "Cohort/org", quotaShrink={"after": "10m", "order": order})
+    office.by("ada", "owner", "a", priority=3, cpu="2")
+    office.by("bob", "mine", "b", priority=1, cpu="3")
+    office.by("ada", "borrower", "a", priority=2, cpu="1")
+    assert len(admitted(office.run())) == 3
+    office.queue("b", cpu="3", cohort="org")
+    assert evictions(office.run()) == []
+    since = office.now
+    assert office.scheduler.policies.wake_at == since + 600
+    assert evictions(office.run_until(since + 599)) == []
+    assert evictions(office.run_until(since + 600)) == leaves
+    assert evictions(office.run()) == []
+
+
+def evictions(run: Run) -> list[str]:
+    return [one.workload.partition("/")[2] for one in run.decisions if isinstance(one, Evict)]
 
 
 USERS = ("ada", "bob", "cid", "")

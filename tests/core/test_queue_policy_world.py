@@ -44,10 +44,13 @@ class MostLaw:
                 self.broken.append(f"{user} holds {count} of {self.most} at {change.version}")
 
 
+POLICED = [*CLUSTER, policy("org", {"kind": "Cohort", "name": "org"}, limits=[{"users": ["*"], "running": 2}])]
+
+
 class PolicedDay(Day):
     """The same day, but everything is somebody's, and nobody may hold more than two."""
 
-    cluster = [*CLUSTER, policy("org", {"kind": "Cohort", "name": "org"}, limits=[{"users": ["*"], "running": 2}])]
+    cluster = POLICED
 
     def __init__(self, faults: Faults) -> None:
         super().__init__(faults)
@@ -101,6 +104,12 @@ def job(name: str, **metadata: Any) -> dict[str, Any]:
     return {"apiVersion": "batch/v1", "kind": "Job", "metadata": meta, "spec": {"suspend": True, "template": pods(1)}}
 
 
+def status_of(world: World, name: str) -> Any:
+    found = world.api.peek(Ref("QueuePolicy", "", name))
+    assert found is not None
+    return found["status"]
+
+
 def stored(world: World, name: str) -> Any:
     return world.api.peek(Ref("Job", "lab", name))
 
@@ -121,7 +130,7 @@ def test_of_two_hundred_jobs_at_once_twenty_run_and_the_others_say_why() -> None
         if one["type"] == "QuotaReserved" and one["status"] == "False"
     ]
     assert told == [("Pending", "ada runs 20 of 20 jobs allowed by QueuePolicy research")] * 180
-    status = world.api.peek(Ref("QueuePolicy", "", "research"))["status"]
+    status = status_of(world, "research")
     assert [one["reason"] for one in status["conditions"]] == ["Ready"]
     use = {"name": ADA, "running": 20, "pending": 180, "resources": {"cpu": "20"}}
     assert status["users"] == [use, {"name": BOB, "running": 1, "pending": 0, "resources": {"cpu": "1"}}]
@@ -213,10 +222,10 @@ def test_the_longest_run_of_a_policy_ends_a_workload() -> None:
 
 def test_a_policy_for_nothing_says_so_until_its_queue_is_there() -> None:
     world = lab(policy("lane", {"kind": "LocalQueue", "name": "new", "namespace": "lab"}, maxPending=9))
-    conditions = world.api.peek(Ref("QueuePolicy", "", "lane"))["status"]["conditions"]
+    conditions = status_of(world, "lane")["conditions"]
     assert [(one["status"], one["reason"]) for one in conditions] == [("False", "TargetNotFound")]
     local = {"apiVersion": KUEUE, "kind": "LocalQueue", "metadata": {"name": "new", "namespace": "lab"}}
     assert world.api.create({**local, "spec": {"clusterQueue": "research"}}).ok
     world.settle()
-    conditions = world.api.peek(Ref("QueuePolicy", "", "lane"))["status"]["conditions"]
+    conditions = status_of(world, "lane")["conditions"]
     assert [(one["status"], one["reason"]) for one in conditions] == [("True", "Ready")]
