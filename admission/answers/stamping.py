@@ -10,15 +10,19 @@ import msgspec
 
 from admission.answers.request import PatchOperation, Request, View
 from admission.api.documents import Document, whole
+from admission.api.documents import view as decoded
 from admission.api.field_errors import FieldError
 from admission.jobs.descriptor import Descriptor
 from admission.model.names import WRITTEN_BY_STAMPING
 from admission.stamping.ancestors import managed_owner
+from admission.stamping.colocation import means
 from admission.stamping.difference import difference
 from admission.stamping.foreign_hints import NAMESPACE_LABEL, named
 from admission.stamping.incoming import Metadata
 from admission.stamping.matching import Subject, mismatch
 from admission.stamping.pipeline import Rules, stamp_manifest
+
+_BATCH = b"kubernetes.io/batch-"
 
 
 class ByRules(NamedTuple):
@@ -40,7 +44,7 @@ def stamped_by_rules(
     labels = view.namespace_labels(request.namespace)
     subject = Subject(kind, request.namespace, labels, request.username, request.groups)
     systems = named((labels or {}).get(NAMESPACE_LABEL, ""))
-    if not _concerned(subject, metadata, systems, view):
+    if not _concerned(subject, document, metadata, systems, view):
         return ByRules(document)
     if descriptor is not None and managed_owner(metadata.owner_references, view.job_kinds) is not None:
         return ByRules(document)
@@ -67,13 +71,43 @@ def rules_of(request: Request, view: View, systems: tuple[str, ...], telling: bo
     )
 
 
-def _concerned(subject: Subject, metadata: Metadata, systems: tuple[str, ...], view: View) -> bool:
-    if systems or view.colocation_profiles or WRITTEN_BY_STAMPING & (metadata.annotations or {}).keys():
+class _Template(msgspec.Struct):
+    metadata: dict[str, Any] | None = None
+
+
+class _Spec(msgspec.Struct):
+    template: _Template | None = None
+
+
+class _Templated(msgspec.Struct):
+    spec: _Spec | None = None
+
+
+def _concerned(subject: Subject, document: Document, metadata: Metadata, systems: tuple[str, ...], view: View) -> bool:
+    if systems or WRITTEN_BY_STAMPING & (metadata.annotations or {}).keys():
+        return True
+    if view.colocation_profiles and _colocated(subject, document, metadata, view):
         return True
     if not view.job_profiles:
         return False
     called = subject.called
     return any(not mismatch(profile, subject, called) for profile in view.job_profiles)
+
+
+def _colocated(subject: Subject, document: Document, metadata: Metadata, view: View) -> bool:
+    """Of the kinds that there are most of, by no more than metadata of the pod or template."""
+    match subject.kind:
+        case "Pod":
+            said: dict[str, Any] = {"labels": metadata.labels, "annotations": metadata.annotations}
+            if isinstance(document, Mapping) or _BATCH in bytes(document):
+                return True  # what it asks for is noted
+        case "Job":
+            spec = decoded(document, _Templated).spec
+            template = spec.template if spec is not None else None
+            said = (template.metadata if template is not None else None) or {}
+        case _:
+            return True
+    return means(view.colocation_profiles, said, subject.namespace_labels)
 
 
 def _own_copy(document: Document) -> dict[str, Any]:

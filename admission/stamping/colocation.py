@@ -94,6 +94,16 @@ def colocate(
     return Colocated(matches, translates(matches, around.strict))
 
 
+def means(
+    profiles: Iterable[ColocationProfile], metadata: Mapping[str, Any], namespace: Mapping[str, str] | None
+) -> bool:
+    """Whether there is anything to do about a pod or template with this metadata."""
+    if COLOCATION in mapping(metadata.get("annotations")):
+        return True
+    labels = strings(metadata.get("labels"))
+    return any(not _mismatch(profile, labels, namespace) for profile in profiles)
+
+
 def matching(
     profiles: Iterable[ColocationProfile], pod: Mapping[str, Any], around: Around, others: bool = True
 ) -> Iterator[Match]:

@@ -100,7 +100,7 @@ def _directed(patch: Mapping[str, Any], path: str) -> Value:
 
 def _list(original: Sequence[Any], patch: Sequence[Any], known: _Merged, path: str) -> list[Any]:
     if known.key == _PRIMITIVE:
-        if not all(isinstance(entry, str) for entry in patch):
+        if not all(isinstance(entry, str) for entry in (*original, *patch)):
             raise CannotMerge(f"{path}: must be a list of texts")
         both = list(dict.fromkeys([*original, *patch]))
         return _in_order(both, patch, original, lambda entry: entry)

@@ -2,25 +2,35 @@
 twice; Koordinator's rules about what changes."""
 
 import json
+from contextlib import suppress
 from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 import yaml
+from hypothesis import given, settings
 
+from admission.answers import Request, answer, hooks_for
+from admission.api.documents import Unreadable
 from admission.configuration.koordinator import BadKoordinator, read_koordinator
 from admission.model.amounts import amount
 from admission.model.configuration import DEFAULTS
 from admission.model.kinds import Ref
-from admission.model.qos import EXTENDED_RESOURCE_SPEC, Koordinator
-from admission.stamping.colocation import COLOCATION
+from admission.model.qos import BANDS, EXTENDED_RESOURCE_SPEC, MID, PROD, Koordinator, band
+from admission.model.queues import PriorityClass
+from admission.readers.colocation_profile import read_colocation_profile
+from admission.stamping.colocation import COLOCATION, Around, CannotStamp, colocate
 from admission.stamping.strategic_merge import CannotMerge, merged_pod
+from admission.stamping.translation import note_extended_resources, translate
 from admission.world.answers import Answer
+from admission.world.webhooks import StoredView
 from admission.world.world import World
 from controller.cli.playing import prepared
 from tests.core.test_colocation_table import BATCH, Profiles, cluster_of, frozen, manifest_of
+from tests.core.test_readers_garbage import garbage
 
 QOS = "koordinator.sh/qosClass"
 CPU = "kubernetes.io/batch-cpu"
@@ -133,6 +143,38 @@ def test_system_namespaces_and_our_own_are_nobodys_business() -> None:
         pod = manifest_of("qos=LSR cpu=1500m")
         pod["metadata"]["namespace"] = namespace
         assert new(world, pod)["spec"] == pod["spec"]
+
+
+@pytest.mark.parametrize("words", ["label.app=etl cpu=1", "label.app=web cpu=1", "batch-cpu=5", "cpu=1"])
+@pytest.mark.parametrize("kind", ["Pod", "Job", "MPIJob"])
+def test_what_comes_over_the_wire_is_stamped_like_what_is_at_hand(kind: str, words: str) -> None:
+    """Of most of it only the labels are decoded, before it is known whether any profile is for it."""
+    world = cluster({"p": {"selector": {"matchLabels": {"app": "etl"}}, "labels": {"hit": "y"}}})
+    manifest = manifest_of(words) if kind == "Pod" else job(kind, words)
+    (hook,) = (one for one in hooks_for(kind, "CREATE") if one.verb == "mutate")
+    view = StoredView(DEFAULTS, world.api.peek, world.api.scan)
+    said = [
+        answer(hook.path, Request("CREATE", "colo", document), view)
+        for document in (manifest, msgspec.Raw(msgspec.json.encode(manifest)))
+    ]
+    assert said[0] == said[1]
+    assert ('"hit":"y"' in msgspec.json.encode(said[0].patch).decode() or "/hit" in str(said[0].patch)) == (
+        "etl" in words
+    )
+
+
+@given(garbage, garbage, garbage)
+@settings(max_examples=30)
+def test_nothing_that_json_can_hold_stops_a_profile_or_its_stamp(spec: Any, metadata: Any, profile: Any) -> None:
+    pod = {"metadata": metadata, "spec": spec}
+    assert (band(pod) or PROD) in BANDS
+    read = read_colocation_profile({"metadata": {"name": "p"}, "spec": {**BATCH["p"], "patch": profile}})
+    around = Around({}, 0, lambda name: PriorityClass(name, 5000))
+    with suppress(CannotStamp, Unreadable):
+        colocate(pod, [read], around, template=True)
+        translate(pod, MID)
+        note_extended_resources(pod)
+    assert isinstance(read_colocation_profile({"spec": profile}).problem, str)
 
 
 # --- rules
