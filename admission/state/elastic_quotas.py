@@ -21,13 +21,13 @@ from admission.model.elastic_quota import (
 )
 from admission.model.kinds import COUNTED, Ref
 from admission.model.names import WorkloadKey
-from admission.model.queues import LocalQueue
+from admission.model.queues import LocalQueue, ResourceFlavor
 from admission.reconcile.elastic_quota import publish
 from admission.rules.asks import asks_of
 from admission.rules.elastic_quotas import Demand, Family, Standing, standings
 from admission.rules.idle_room import beyond_runtime, head_of, idle_room
 from admission.rules.scheduler import Scheduler
-from admission.rules.virtual_queues import Virtual, virtual_queues
+from admission.rules.virtual_queues import Virtual, flavor_of, virtual_queues
 from admission.state.flights import Flights
 from admission.state.loads import Loads
 from admission.state.objects import Objects
@@ -118,8 +118,17 @@ class ElasticQuotas:
             return
         self._regroup = True
         self.stir()
+        if value is not None:
+            self._show_flavor(value.tree)
         if not self._slots:
             self._forget()
+
+    def _show_flavor(self, tree: str) -> None:
+        """At once: after a restart, jobs that were let in are started before a first plan shares anything."""
+        ref = Ref("ResourceFlavor", "", flavor_of(tree))
+        if self._observed(ref) is None:
+            self._shown[ref] = ResourceFlavor(ref.name, virtual=True)
+            self._take(ref, self._shown[ref])
 
     def _group(self) -> None:
         """Once for many quotas: a first list brings them all, and each may be whose the pods of another are."""
@@ -182,9 +191,8 @@ class ElasticQuotas:
         self.standings = standings(self._family, demand, capacity)
         for name in self.standings:
             self.touch(self._bindings.by_name[name].key)
-        family = self._family if self._complete else Family({})
-        wanted = virtual_queues(family, self.standings, demand, capacity, self._eased)
-        self._show({_ref(one): one for one in wanted})
+        wanted = virtual_queues(self._family, self.standings, demand, capacity, self._eased)
+        self._show({_ref(one): one for one in wanted if self._complete or isinstance(one, ResourceFlavor)})
 
     def ease(self) -> bool:
         """Nobody can be let in: one job may come in beyond the runtime of its quota, the most urgent, then the oldest.

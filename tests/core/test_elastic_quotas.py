@@ -13,6 +13,7 @@ from admission.model.configuration import DEFAULTS
 from admission.model.elastic_quota import PREFIX
 from admission.model.kinds import KUEUE, Ref
 from admission.model.names import WorkloadKey
+from admission.readers.elastic_quota import read_elastic_quota
 from admission.state import State
 from admission.world.scenario.case import read_case
 from admission.world.scenario.report import FileResult, text
@@ -269,6 +270,18 @@ def test_trees_share_what_is_theirs() -> None:
     cluster.submit("in-blue", *[1] * 10)
     cluster.submit("plain", *[1] * 20)
     assert (cluster.admitted("in-blue"), cluster.admitted("plain")) == (8, 12)
+
+
+def test_the_flavor_of_quotas_is_there_before_the_jobs_that_were_let_in_with_it() -> None:
+    state = State()
+    state.observe("ElasticQuota", read_elastic_quota(quota("a", *cpus(4, 10))))
+    assert state.objects.flavor("elastic-quota") is not None
+    state.plan(1000.0)
+    assert state.objects.flavor("elastic-quota") is not None
+    assert state.objects.cluster_queue("a") is None, "pods and nodes have not been told of"
+    state.gone(Ref("ElasticQuota", "lab", "a"))
+    state.plan(1001.0)
+    assert state.objects.flavor("elastic-quota") is None
 
 
 def test_figures_are_written_at_most_once_a_second() -> None:
