@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import yaml
@@ -19,6 +20,8 @@ from admission.world.scenario.case import read_case
 from admission.world.scenario.report import FileResult, text
 from admission.world.scenario.runner import run_case
 from admission.world.world import World
+from controller.cli.playing import prepared
+from controller.cli.results import result
 
 Object = dict[str, Any]
 
@@ -401,3 +404,31 @@ def test_laws_of_elastic_quotas(total: int, rows: list[tuple[int, int, bool, lis
         assert used[name] <= least + more
         for waiting in cluster.waiting(name):
             assert waiting > min(total - sum(used.values()) - kept, least + more - used[name])
+
+
+def test_a_simulation_reckons_with_nodes_and_pods_and_lets_parents_in_first(tmp_path: Path) -> None:
+    container = {"name": "c", "image": "none", "resources": {"requests": {"cpu": "4"}}}
+    train = {"restartPolicy": "Never", "containers": [container]}
+    jobs = [
+        {
+            "apiVersion": "batch/v1",
+            "kind": "Job",
+            "metadata": {"namespace": "lab", "name": name, "labels": {f"{KUEUE}/queue-name": "a"}},
+            "spec": {"template": {"spec": train}},
+        }
+        for name in ("first", "second")
+    ]
+    made = [
+        quota("a", *cpus(2, 12), "top"),
+        quota("top", *cpus(4, 12), is_parent="true"),
+        pod("busy", 3, "n", quota="a"),
+        {**pod("ended", 9, "n", quota="a"), "status": {"phase": "Succeeded"}},
+        pod("of-a-job", 4, "n", quota="a", workload="job-first"),
+        node("n", cpu="10"),
+        *jobs,
+    ]
+    (tmp_path / "all.yaml").write_text(yaml.safe_dump_all(made))
+    played, _ = prepared([tmp_path])
+    played.run()
+    (admitted, waits) = result(played)["workloads"]
+    assert (admitted["admitted"], waits["admitted"]) == (0, None)
