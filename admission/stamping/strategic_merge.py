@@ -82,9 +82,11 @@ def _map(original: Mapping[str, Any], patch: Mapping[str, Any], lists: Mapping[s
 
 
 def _value(original: Any, patch: Any, known: Any, path: str) -> Any:
+    if isinstance(known, _Merged) and not isinstance(patch, list):
+        raise CannotMerge(f"{path}: must be a list")
     if isinstance(patch, Mapping):
         return _map(original if isinstance(original, Mapping) else {}, patch, known or {}, f"{path}.")
-    if isinstance(patch, list) and isinstance(known, _Merged):
+    if isinstance(known, _Merged):
         return _list(original if isinstance(original, list) else [], patch, known, path)
     return patch
 

@@ -65,7 +65,7 @@ def _move(quantities: Any, band: PriorityBand, path: str) -> None:
         return
     if (cpu := quantities.get("cpu")) is not None:
         try:
-            quantities[band.cpu] = str(amount("cpu", cpu))
+            quantities[band.cpu] = str(amount("cpu", str(cpu)))
         except BadQuantity as bad:
             raise Unreadable(invalid(key(path, "cpu"), cpu, str(bad))) from bad
         del quantities["cpu"]

@@ -304,6 +304,7 @@ def test_a_patch_is_merged_as_the_api_server_merges_it(patch: Any, path: str, ou
         ({"spec": {"containers": [{"image": "i"}]}}, "spec.containers[0]: has no name"),
         ({"spec": {"containers": [{"name": "a", "$patch": "merge"}]}}, "spec.containers[0].$patch: must be"),
         ({"spec": {"$patch": "merge"}}, "spec.$patch: must be"),
+        ({"spec": {"volumes": {"name": "v"}}}, "spec.volumes: must be a list"),
         ({"spec": {"volumes": [{"name": "v", "$retainKeys": "name"}]}}, "spec.volumes[v].$retainKeys: must be a list"),
         ({"metadata": {"finalizers": [1]}}, "metadata.finalizers: must be a list of texts"),
     ],
