@@ -3,7 +3,7 @@
 Most clusters have no rules at all, and most rules are for other jobs; then a job costs what it cost without them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -13,13 +13,15 @@ from admission.api.documents import Document, whole
 from admission.api.documents import view as decoded
 from admission.api.field_errors import FieldError
 from admission.jobs.descriptor import Descriptor
+from admission.jobs.pods_within import spread
+from admission.model.job_profile import JobProfile
 from admission.model.names import WRITTEN_BY_STAMPING
 from admission.stamping.ancestors import managed_owner
 from admission.stamping.colocation import means
 from admission.stamping.difference import difference
 from admission.stamping.foreign_hints import NAMESPACE_LABEL, named
 from admission.stamping.incoming import Metadata
-from admission.stamping.matching import Subject, mismatch
+from admission.stamping.matching import Subject, may_be_for
 from admission.stamping.pipeline import Rules, stamp_manifest
 
 _BATCH = b"kubernetes.io/batch-"
@@ -44,22 +46,31 @@ def stamped_by_rules(
     labels = view.namespace_labels(request.namespace)
     subject = Subject(kind, request.namespace, labels, request.username, request.groups)
     systems = named((labels or {}).get(NAMESPACE_LABEL, ""))
-    if not _concerned(subject, document, metadata, systems, view):
+    called = subject.called
+    profiles = [one for one in view.job_profiles if may_be_for(one, subject, called)]
+    if not profiles and not _concerned(subject, document, metadata, systems, view):
         return ByRules(document)
     if descriptor is not None and managed_owner(metadata.owner_references, view.job_kinds) is not None:
         return ByRules(document)
-    before, after = whole(document), _own_copy(document)
-    said = stamp_manifest(after, subject, descriptor, rules_of(request, view, systems))
+    before = whole(document)
+    shallow = not (
+        systems or view.colocation_profiles or any(one.foreign_hints or one.stamp.translate for one in profiles)
+    )
+    spread_out = spread(descriptor, before) if shallow and descriptor is not None else None
+    after = _own_copy(document) if spread_out is None else spread_out
+    said = stamp_manifest(after, subject, descriptor, rules_of(request, view, systems, profiles))
     if said.refusals:
         return ByRules(document, warnings=said.warnings, refusals=said.refusals)
     patch = difference(before, after)
     return ByRules(after if patch else document, patch, said.warnings)
 
 
-def rules_of(request: Request, view: View, systems: tuple[str, ...], telling: bool = False) -> Rules:
+def rules_of(
+    request: Request, view: View, systems: tuple[str, ...], profiles: Sequence[JobProfile], telling: bool = False
+) -> Rules:
     """All that may be stamped. `telling`: with a line for whatever is done."""
     return Rules(
-        profiles=view.job_profiles,
+        profiles=profiles,
         colocation=view.colocation_profiles,
         systems=systems,
         class_named=view.pod_priority_class,
@@ -86,12 +97,7 @@ class _Templated(msgspec.Struct):
 def _concerned(subject: Subject, document: Document, metadata: Metadata, systems: tuple[str, ...], view: View) -> bool:
     if systems or WRITTEN_BY_STAMPING & (metadata.annotations or {}).keys():
         return True
-    if view.colocation_profiles and _colocated(subject, document, metadata, view):
-        return True
-    if not view.job_profiles:
-        return False
-    called = subject.called
-    return any(not mismatch(profile, subject, called) for profile in view.job_profiles)
+    return bool(view.colocation_profiles) and _colocated(subject, document, metadata, view)
 
 
 def _colocated(subject: Subject, document: Document, metadata: Metadata, view: View) -> bool:

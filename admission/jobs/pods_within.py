@@ -105,6 +105,45 @@ def pods_within(descriptor: Descriptor, manifest: dict[str, Any]) -> Iterator[Po
                 yield PodWithin(at, seen, whole=True)
 
 
+def spread(descriptor: Descriptor, manifest: Mapping[str, Any]) -> dict[str, Any] | None:
+    """A copy in which metadata, and of the pods metadata and the fields of their specs, may be changed in place; all
+    else is shared with the original. None: a kind whose fields lie otherwise."""
+    if descriptor is batch_job:
+        places: list[Path] = [("spec", "template")]
+    elif isinstance(descriptor, Templated):
+        groups = descriptor.groups(manifest)
+        if any(one.form != "template" for one in groups):
+            return None
+        places = [one.at for one in groups]
+    else:
+        return None
+    copy: Pod = dict(manifest)
+    own = {id(copy)}
+    for place in ((), *places):
+        for path in (
+            place,
+            (*place, "metadata"),
+            *((*place, "metadata", name) for name in _METADATA),
+            (*place, "spec"),
+        ):
+            _own(copy, path, own)
+    return copy
+
+
+def _own(copy: Pod, path: Path, own: set[int]) -> None:
+    """What lies on the path becomes the copy's own."""
+    holder: Any = copy
+    for part in path:
+        try:
+            found = holder[part]
+        except (KeyError, IndexError, TypeError):
+            return
+        if id(found) not in own and isinstance(found, dict | list):
+            found = holder[part] = found.copy()
+            own.add(id(found))
+        holder = found
+
+
 def _template(manifest: Pod, at: Path) -> Iterator[PodWithin]:
     found = value_at(manifest, at)
     if isinstance(found, dict) and isinstance(found.get("spec"), dict):

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from admission.model.names import STAMPED
-from admission.readers.narrow import mapping, text
+from admission.readers.narrow import canonical, mapping, text
 
 Stamps = dict[str, dict[str, str | None]]  # profile -> field -> what stood there before; None: nothing
 
@@ -32,4 +32,4 @@ def read_stamps(annotations: object) -> Stamps:
 
 def written(stamps: Mapping[str, Mapping[str, Any]]) -> str:
     """The value of the annotation: the same for the same stamps."""
-    return json.dumps(stamps, separators=(",", ":"), sort_keys=True)
+    return canonical(stamps)

@@ -23,6 +23,20 @@ class Subject(NamedTuple):
         return f"{known.kind}.{known.group}" if known.group else known.kind
 
 
+def may_be_for(profile: JobProfile, subject: Subject, called: str) -> bool:
+    """Whether `mismatch` has nothing to say. Of a hundred profiles, words that nobody reads cost more than all else."""
+    match = profile.match
+    if called not in match.kinds and (match.kinds or called == "Pod"):
+        return False
+    if match.namespaces is not None and (
+        subject.namespace_labels is None or not match.namespaces.matches(subject.namespace_labels)
+    ):
+        return False
+    if match.users and not _one_matches(match.users, (subject.username,)):
+        return False
+    return not match.groups or _one_matches(match.groups, subject.groups)
+
+
 def mismatch(profile: JobProfile, subject: Subject, called: str) -> str:
     """Why it is not for any such job, or "". `called`: of the subject."""
     match = profile.match

@@ -32,4 +32,7 @@ def remove(path: tuple[str, ...]) -> PatchOperation:
 
 def pointer(path: tuple[str, ...]) -> str:
     """The JSON Pointer (RFC 6901) of a path."""
+    whole = "/".join(("", *path))
+    if "~" not in whole and whole.count("/") == len(path):
+        return whole
     return "".join("/" + part.replace("~", "~0").replace("/", "~1") for part in path)

@@ -84,7 +84,7 @@ def stamp_manifest(manifest: dict[str, Any], subject: Subject, descriptor: Descr
         work.stamp_job()
         for pod in pods_within(descriptor, manifest):
             first = len(work.lines)
-            work.stamp_pod(pod.seen, str(pod), template=True)
+            work.stamp_pod(pod.seen, str(pod) if rules.telling else "", template=True)
             work.lines[first:] = [one._replace(field=pod.field(one.field)) for one in work.lines[first:]]
             pod.keep()
     elif not work.was_made_from_a_stamped_template():
@@ -180,7 +180,7 @@ class _Work:
         settings: Callable[[JobProfile], Iterator[Setting]],
         where: str,
     ) -> Settled:
-        settled = settle(target, profiles, settings, where)
+        settled = settle(target, profiles, settings, where if self.rules.telling else None)
         self.lines += settled.lines
         self.warnings += settled.warnings
         return settled

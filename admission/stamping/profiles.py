@@ -23,7 +23,7 @@ RESOURCES = "resources"  # in the account of what was stamped: cpu and memory we
 _LABELS: Path = ("metadata", "labels")
 _ANNOTATIONS: Path = ("metadata", "annotations")
 # The API server writes it into every template that names nobody, before anybody else looks.
-_NOBODY_SAID = {"spec.schedulerName": "default-scheduler"}
+_NOBODY_SAID: dict[Path, str] = {("spec", "schedulerName"): "default-scheduler"}
 
 
 class Setting(NamedTuple):
@@ -83,15 +83,19 @@ def settle(
     target: dict[str, Any],
     profiles: Sequence[JobProfile],
     settings: Callable[[JobProfile], Iterator[Setting]],
-    where: str = "",
+    where: str | None = None,
 ) -> Settled:
-    """In place. `profiles`: those that match, in order. `where`: of the target in the whole object, for people."""
+    """In place. `profiles`: those that match, in order. `where`: of the target in the whole object, for people; None:
+    nobody wants lines."""
     known = read_stamps(value_at(target, _ANNOTATIONS))
     wishes: dict[Path, list[tuple[JobProfile, Setting]]] = {}
     for profile in profiles:
         for setting in settings(profile):
             wishes.setdefault(setting.path, []).append((profile, setting))
-    settled = Settled(stamps={one.name: _carried(known, one) for one in profiles if _carried(known, one)})
+    settled = Settled()
+    for one in profiles if known else ():
+        if carried := _carried(known, one):
+            settled.stamps[one.name] = carried
     for path, asked in wishes.items():
         _settle(target, path, asked, known, where, settled)
     return settled
@@ -136,7 +140,7 @@ def _settle(
     path: Path,
     asked: list[tuple[JobProfile, Setting]],
     known: Stamps,
-    where: str,
+    where: str | None,
     settled: Settled,
 ) -> None:
     now = value_at(target, path)
@@ -153,8 +157,9 @@ def _settle(
     settled.warnings += [_disagreement(one, by) for one in others if by is not None]
     if value != now:
         put(target, path, value)
-        rule = f"JobProfile {by[0].name}" if by is not None else "JobProfiles"
-        settled.lines.append(Line(rule, shown_field(where, path), now, value))
+        if where is not None:
+            rule = f"JobProfile {by[0].name}" if by is not None else "JobProfiles"
+            settled.lines.append(Line(rule, shown_field(where, path), now, value))
     if by is not None and value != author:
         settled.stamps.setdefault(by[0].name, {})[by[1].name] = before
     elif giver is not None:
@@ -181,7 +186,7 @@ def _may(overwrite: str, path: Path, author: str | None, value: str | None) -> b
 
 
 def _unset(path: Path, value: str | None) -> bool:
-    return not value or value == _NOBODY_SAID.get(shown(path))
+    return not value or value == _NOBODY_SAID.get(path)
 
 
 def _disagreement(earlier: tuple[JobProfile, Setting], later: tuple[JobProfile, Setting]) -> str:

@@ -145,7 +145,8 @@ def _one(
     systems = named(labels.get(NAMESPACE_LABEL, ""))
     by_rules = copied(manifest)
     try:
-        said = stamp_manifest(by_rules, subject, descriptor, rules_of(request, view, systems, telling=True))
+        rules = rules_of(request, view, systems, view.job_profiles, telling=True)
+        said = stamp_manifest(by_rules, subject, descriptor, rules)
     except (Unreadable, CannotStamp) as error:
         result.refused = str(error)
         return result

@@ -8,15 +8,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from admission.answers import Request
+from admission.answers.stamping import stamped_by_rules
 from admission.jobs import JOB_KINDS
 from admission.model.job_profile import JobProfile, in_order
 from admission.readers.job_profile import read_job_profile
 from admission.stamping.difference import difference
+from admission.stamping.incoming import incoming
 from admission.stamping.matching import Subject
 from admission.stamping.pipeline import Rules, Stamped, stamp_manifest
 from admission.world.patches import patched
 from tests.core.manifests import SAMPLES
 from tests.core.test_job_profile import profile
+from tests.core.test_stamping import Cluster
 
 Object = dict[str, Any]
 STAMPED, ROLLOUT, QUEUE_FROM = "lockgate.dev/stamped", "lockgate.dev/rollout", "lockgate.dev/queue-from"
@@ -50,7 +54,7 @@ def stamped_by(
     profiles: tuple[JobProfile, ...], manifest: Object, kind: str, user: str, uid: str, labels: dict[str, str]
 ) -> Stamped:
     subject = Subject(kind, "lab", labels, user, ("staff",))
-    return stamp_manifest(manifest, subject, JOB_KINDS[kind], Rules(profiles, uid=uid))
+    return stamp_manifest(manifest, subject, JOB_KINDS[kind], Rules(profiles, uid=uid, telling=True))
 
 
 def label(manifest: Object, name: str) -> str | None:
@@ -287,8 +291,21 @@ def _stamped_once(kind: str, data: st.DataObject) -> None:
     assert stamp(twice, *profiles, kind=kind).lines == ()
     assert twice == once
     assert patched(before, difference(before, once)) == once
+    assert _answered(kind, before, profiles) == once
     translated = any("resources" in one["spec"]["stamp"] for one in profiles)
     assert translated or _without_what_is_stamped(once) == _without_what_is_stamped(before)
+
+
+def _answered(kind: str, manifest: Object, profiles: list[Object]) -> Object:
+    """What the webhook makes of it, which copies no more than it has to."""
+    cluster, kept = Cluster(), deepcopy(manifest)
+    cluster.job_profiles = read(*profiles)
+    request = Request("CREATE", "lab", manifest, username="ada", groups=("staff",), uid="u")
+    metadata = incoming(kind, JOB_KINDS[kind], manifest).metadata
+    given = stamped_by_rules(kind, JOB_KINDS[kind], manifest, metadata, request, cluster)
+    assert manifest == kept
+    made: Object = patched(manifest, given.patch)
+    return made
 
 
 _STAMPED = (
