@@ -1,5 +1,6 @@
 """A kind that a JobKind object describes, as a descriptor: its jobs are treated like those of kinds built in."""
 
+import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -32,6 +33,7 @@ from admission.model.template_source import TEMPLATE_OF
 from admission.readers.narrow import entries, is_mapping, items, mapping, text
 
 MOST_POD_SETS = 18  # of a Workload
+_DIGEST = 12  # hex digits: it is compared with the last one of the same kind alone
 _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")  # what a pod set may be called
 
 
@@ -43,7 +45,9 @@ def described(
     hold = _hold(rules.suspension)
     kinds = _Described(rules, hold, sources or TemplateSources())
     left = tuple(Former(_hold(one.suspension), one.until) for one in former)
-    return Templated(kind, hold, kinds.groups, kinds.facts, rules.stop, rules.generated_labels, left)
+    # Another release may write the rules differently: then jobs are looked at as if their kind was described anew.
+    digest = hashlib.sha256(repr(rules.pod_sets).encode()).hexdigest()[:_DIGEST]
+    return Templated(kind, hold, kinds.groups, kinds.facts, rules.stop, rules.generated_labels, left, digest)
 
 
 def _hold(stated: Suspension) -> Hold:

@@ -47,12 +47,15 @@ class Templated:
     stop: Stop = "Suspend"
     generated_labels: tuple[str, ...] = ()  # what the kind's own controller puts on templates
     former: tuple[Former, ...] = ()  # what held its jobs before their kind was described anew
+    described_by: str = ""  # digest of what a JobKind says of pod sets
 
     def read(self, manifest: Manifest) -> Job:
         groups = self.groups(manifest)
         pod_sets = tuple(pod_set(one.name, one.template, one.count, one.min_count) for one in groups)
         suspended = self.hold.holds(manifest) or bool(self._left(manifest))
         job = read_job(self.kind, manifest, pod_sets, suspended, self.facts(manifest, groups))
+        if self.described_by:
+            job = replace(job, described_by=self.described_by)
         borrowed = tuple(one.borrowed for one in groups if one.borrowed is not None)
         return replace(job, borrowed=borrowed, manifest=_kept(manifest)) if borrowed else job
 
@@ -95,7 +98,8 @@ class Templated:
         groups = self.groups(manifest)
         originals = entries(mapping(mapping(workload).get("spec")).get("podSets"))
         wanted = self.hold.set(manifest, held=True)
-        if len(originals) == len(groups):  # else: not the Workload of this job as it is now, whose fields are its own
+        # Else: not the Workload of this job as it is now, whose fields are its own.
+        if [one.get("name") for one in originals] == [one.name for one in groups]:
             for group, original in zip(groups, originals, strict=True):
                 before = mapping(original.get("template"))
                 wanted = _changed(wanted, group, partial(restored, original=before, kept_labels=self.generated_labels))

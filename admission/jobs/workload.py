@@ -12,6 +12,7 @@ from admission.jobs.registry import JOB_KINDS
 from admission.jobs.templates import NothingLent, PermanentProblem
 from admission.model import names
 from admission.model.job import Job
+from admission.model.job_kind import DESCRIBED_BY
 from admission.model.kinds import KINDS, kind_of
 from admission.model.queue_policy import GROUPS, USER
 from admission.model.workload import PodSet, Workload
@@ -19,6 +20,7 @@ from admission.readers.metadata import read_metadata
 
 _LONGEST_NAME = 253  # a DNS subdomain
 _LONGEST_LABEL = 63  # the value of a label
+_DIGEST = 12  # hex digits: it is compared with what the same job said before
 _HASH = 5  # hex digits that tell apart jobs of one name over time, as in Kueue
 _MOST_POD_SETS = 18
 _LABEL_VALUE = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?")
@@ -64,6 +66,8 @@ def compose(
         metadata["labels"] = labels
     stated = read_metadata(job).annotations
     annotations = {key: stated[key] for key in (USER, GROUPS) if key in stated}
+    if read.described_by:
+        annotations[DESCRIBED_BY] = read.described_by
     if read.gated_by:
         annotations[names.ADMISSION_GATED_BY] = read.gated_by
     if annotations:
@@ -91,6 +95,8 @@ def equivalent(job: Job, workload: Workload) -> bool:
     """
     if workload.owner is None or workload.owner.name != job.ref.name or workload.owner_uid != job.uid:
         return False
+    if workload.asks_by_now and workload.described_by == job.described_by and _has_pods(job, workload):
+        return (workload.evicted and workload.reserved) or workload.asks_by_now == asked_digest(job)
     if workload.maximum_execution_seconds != job.maximum_execution_seconds:
         return False
     if len(workload.pod_sets) != len(job.pod_sets):
@@ -111,12 +117,28 @@ def _asked(job: Job, workload: Workload) -> tuple[PodSet, ...]:
     pods are gone; one that is not there says nothing."""
     if not job.borrowed:
         return job.pod_sets
-    runs = not job.suspended or job.active or (workload.evicted and workload.reserved)
+    runs = _has_pods(job, workload)
     lent = {one.pod_set for one in job.borrowed if runs or not one.found}
     return tuple(
         replace(asked, shape=kept.shape, tolerations=kept.tolerations) if asked.name in lent else asked
         for asked, kept in zip(job.pod_sets, workload.pod_sets, strict=True)
     )
+
+
+def _has_pods(job: Job, workload: Workload) -> bool:
+    """Or may have; one that has left keeps what it was admitted with until they are gone."""
+    return not job.suspended or job.active or (workload.evicted and workload.reserved)
+
+
+def asked_digest(job: Job) -> str:
+    """Of what the job asks for, as it is read now, without what is not its author's: what starting put in, and
+    templates in other objects."""
+    lent = {one.pod_set for one in job.borrowed}
+    asked = [
+        (one.name, one.count if one.min_count is None else None, one.min_count, one.name in lent or one.shape)
+        for one in job.pod_sets
+    ]
+    return hashlib.sha256(repr(asked).encode()).hexdigest()[:_DIGEST]
 
 
 def is_label_value(value: str) -> bool:

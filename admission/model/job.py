@@ -56,6 +56,7 @@ class Job:
     pod_priority_class: str = ""  # named by the job itself, before its pod templates are asked
     stamped_by: tuple[str, ...] = ()  # JobProfiles
     queue_from: str = ""  # the template from which a profile has its LocalQueue made
+    described_by: str = ""  # digest of what its JobKind says of pod sets
     borrowed: tuple[Borrowed, ...] = ()
     # As JSON, of a job with such pod sets: it is read again when their templates change.
     manifest: bytes = field(default=b"", repr=False)

@@ -230,6 +230,10 @@ def conflict(kind: str, other: str) -> Standing:
     return Standing(False, "Conflict", message)
 
 
+# On Workloads of described kinds: by which rules for pod sets the job was read last, and what it asked for by them if
+# that is not what the Workload says, because its kind was described anew while it ran. Digests, ours to write.
+DESCRIBED_BY, ASKS_BY_NOW = "lockgate.dev/described-by", "lockgate.dev/asks-by-now"
+
 # ClusterRoles with it add to what the controller and the webhooks may do.
 AGGREGATE_LABEL = "rbac.lockgate.dev/aggregate-to-controller"
 

@@ -167,6 +167,8 @@ class Workload:
     owned: bool = False  # any owner reference at all
     job_uid: str = ""  # label kueue.x-k8s.io/job-uid
     gated_by: str = ""  # annotation kueue.x-k8s.io/admission-gated-by
+    described_by: str = ""  # digest of the rules by which its job was read last
+    asks_by_now: str = ""  # digest of what its job asks for by those, where that is not what is said here
     conditions: Mapping[str, Condition] = field(default_factory=lambda: _NO_CONDITIONS)
     admission: Admission | None = None
     requeue_at: float | None = None

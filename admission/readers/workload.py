@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+from admission.model.job_kind import ASKS_BY_NOW, DESCRIBED_BY
 from admission.model.kinds import KUEUE
 from admission.model.names import ADMISSION_GATED_BY, JOB_UID, PRIORITY_BOOST
 from admission.model.queue_policy import GROUPS, USER
@@ -70,6 +71,8 @@ def read_workload(wire: Mapping[str, Any]) -> Workload:
         owned=bool(entries(mapping(wire.get("metadata")).get("ownerReferences"))),
         job_uid=meta.labels.get(JOB_UID, ""),
         gated_by=meta.annotations.get(ADMISSION_GATED_BY, ""),
+        described_by=word(meta.annotations.get(DESCRIBED_BY, "")),
+        asks_by_now=meta.annotations.get(ASKS_BY_NOW, ""),
         conditions=read_conditions(status.get("conditions")),
         admission=read_admission(status.get("admission"), pod_sets),
         requeue_at=moment(requeue.get("requeueAt")),

@@ -23,6 +23,7 @@ from admission.reconcile import transitions, unadmitted
 from admission.reconcile.ancestors import NestedTooDeeply, ancestry
 from admission.reconcile.borrowed import hold_for, is_unheard_of, lacking
 from admission.reconcile.children import follow
+from admission.reconcile.descriptions import note_description
 from admission.reconcile.pods_ready import reclaimed, with_readiness
 from admission.reconcile.priority import priority_of
 from admission.reconcile.queue_from import with_queue
@@ -68,6 +69,8 @@ def reconcile_job(view: View, job: Job, now: float) -> Wishes:
         return NOTHING
     if is_unheard_of(view, job):
         return NOTHING
+    if (noted := note_description(job, owned)) is not None:
+        return noted
     workload, surplus = _match(job, owned)
     if workload is None and surplus:
         return _mismatch(view, job, surplus, now)
@@ -205,7 +208,7 @@ def _with_workload(view: View, job: Job, workload: Workload, now: float) -> Wish
 def _of_its_pods(view: View, job: Job, workload: Workload, now: float) -> Workload:
     """The Workload with what the job's pods say: which are needed no more, and whether they are ready."""
     after = workload
-    if view.configuration.gates["ReclaimablePods"]:
+    if view.configuration.gates["ReclaimablePods"] and not workload.asks_by_now:  # else of other pod sets
         needless = reclaimed(job, workload)
         if needless != workload.reclaimable:
             after = after.but(reclaimable=needless)

@@ -22,6 +22,7 @@ from admission.model.effects import (
     StartJob,
     UpdateWorkload,
 )
+from admission.model.job_kind import ASKS_BY_NOW, DESCRIBED_BY
 from admission.model.kinds import KINDS, Ref
 from admission.model.names import QUEUE_FROM
 
@@ -77,9 +78,14 @@ def render(
         case CreateLocalQueue():
             return Request("create", effect.ref, _like(effect, _manifest(effect.template, manifests)))
         case UpdateWorkload():
-            spec = {**dict.fromkeys(_MAY_GO), **_composed(effect, manifests, kinds)["spec"]}
+            composed = _composed(effect, manifests, kinds)
+            spec = {**dict.fromkeys(_MAY_GO), **composed["spec"]}
             spec.pop("active", None)
-            return Request("patch", effect.ref, _at({"spec": spec}, effect.resource_version))
+            update: dict[str, Any] = {"spec": spec}
+            described = composed["metadata"].get("annotations", {}).get(DESCRIBED_BY)
+            if described is not None:
+                update["metadata"] = {"annotations": {DESCRIBED_BY: described, ASKS_BY_NOW: None}}
+            return Request("patch", effect.ref, _at(update, effect.resource_version))
         case StartJob():
             job = _manifest(effect.ref, manifests)
             try:

@@ -1,5 +1,6 @@
 """A JobKind that is edited while there are jobs: those that wait go by the new word, those that run stay."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import yaml
@@ -61,7 +62,7 @@ def status(moment: int, **fields: Any) -> Object:
     return {"t": moment, "op": "patch", "ref": ref, "subresource": "status", "patch": {"status": fields}}
 
 
-def plays(events: list[Object], expect: list[Object], *jobs: Object) -> None:
+def plays(events: list[Object], expect: list[Object], *jobs: Object, needs: Sequence[str] = ()) -> None:
     flavors = [{"name": "std", "resources": [{"name": "cpu", "nominalQuota": "100"}]}]
     spec = {"namespaceSelector": {}, "resourceGroups": [{"coveredResources": ["cpu"], "flavors": flavors}]}
     local = {"namespace": "lab", "name": "main"}
@@ -70,7 +71,7 @@ def plays(events: list[Object], expect: list[Object], *jobs: Object) -> None:
         "source": "https://example.com/kinds",
         "area": "job-integration",
         "confidence": "high",
-        "needs": ["jobs:Sweep"],
+        "needs": ["jobs:Sweep", *needs],
         "gist": "A JobKind is edited",
         "why": "Its jobs should not suffer.",
         "objects": [
@@ -154,8 +155,87 @@ def test_what_held_jobs_before_is_noted_with_the_time_and_known_after_a_restart(
 def test_whoever_takes_a_change_back_has_jobs_held_by_either() -> None:
     noted = {"path": ["spec", "paused"], "held": True, "released": False}
     old = {"path": ["spec", "suspend"], "held": True, "released": False, "until": stamp(2000)}
-    found = read_job_kind({**written(), "status": {"hold": noted, "formerHolds": [old, {"path": 7}, {"path": ["spec", "x"]}, None]}})
+    former = [old, {"path": 7}, {"path": ["spec", "x"]}, None]
+    found = read_job_kind({**written(), "status": {"hold": noted, "formerHolds": former}})
     assert [one.suspension.path for one in found.former] == [("spec", "paused")]
     assert found.rules is not None
     known = described(SWEEP, found.rules, None, found.former)
     assert known.read(sweep(paused=True)).suspended
+
+
+# --- other pod sets
+
+
+TWICE = [{"name": "main", "count": {"product": ["spec.replicas", 2]}, "template": "spec.template"}]
+
+
+def reserved(moment: int, cpu: str) -> Object:
+    return {"at": moment, "clusterQueue": "all", "reserved": {"std": {"cpu": cpu}}}
+
+
+def test_who_runs_keeps_what_it_was_admitted_with_and_is_counted_anew_when_it_comes_back() -> None:
+    plays(
+        [
+            CREATE,
+            status(5, active=2),
+            edited(10, podSets=TWICE),
+            {"t": 15, "op": "restart-controller"},
+            {"t": 20, "op": "tick"},
+            stop_policy(30, "HoldAndDrain"),
+            {"t": 35, "op": "tick"},
+            status(40, active=0),
+            stop_policy(50, "None"),
+            {"t": 60, "op": "tick"},
+        ],
+        [
+            stands(0, "admitted"),
+            stands(20, "admitted"),
+            at(20, "spec.suspend", equals=False),
+            reserved(20, "4"),
+            at(30, "spec.suspend", equals=True),
+            stands(35, "quotaReserved"),  # its pods are still there
+            reserved(35, "4"),
+            stands(40, "pending"),
+            stands(50, "admitted"),
+            reserved(60, "8"),
+        ],
+        sweep(),
+        needs=["faults"],
+    )
+
+
+def test_who_is_edited_while_it_runs_leaves_whatever_its_kind_said_before() -> None:
+    plays(
+        [
+            CREATE,
+            status(5, active=2),
+            edited(10, podSets=TWICE),
+            patched(20, replicas=3),
+            {"t": 25, "op": "tick"},
+            status(30, active=0),
+            {"t": 40, "op": "tick"},
+        ],
+        [
+            stands(10, "admitted"),
+            at(20, "spec.suspend", equals=True),
+            stands(40, "admitted"),
+            reserved(40, "12"),
+        ],
+        sweep(),
+    )
+
+
+def test_an_edit_is_told_from_a_new_description_that_asks_for_the_same() -> None:
+    same = [{"name": "main", "count": {"sum": ["spec.replicas"]}, "template": "spec.template"}]
+    plays(
+        [
+            CREATE,
+            status(5, active=2),
+            edited(10, podSets=same),
+            {"t": 15, "op": "tick"},
+            patched(20, replicas=3),
+            {"t": 25, "op": "tick"},
+        ],
+        [stands(10, "admitted"), at(15, "spec.suspend", equals=False), at(20, "spec.suspend", equals=True)],
+        sweep(),
+    )

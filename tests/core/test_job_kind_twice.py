@@ -66,10 +66,10 @@ STATUS = {"JobSet": _job_set_status, "PyTorchJob": _training_status}
 
 
 def _read(descriptor: Descriptor, manifest: Object) -> Job:
-    """But for the kind's name; that no pods are needless can be said in two ways."""
+    """But for the kind's name, and how it is described; that no pods are needless can be said in two ways."""
     found = descriptor.read(manifest)
     needless = {name: pods for name, pods in found.reclaimable.items() if pods}
-    return replace(found, ref=found.ref._replace(kind=""), reclaimable=needless)
+    return replace(found, ref=found.ref._replace(kind=""), reclaimable=needless, described_by="")
 
 
 def _compared(kind: str, data: st.DataObject) -> None:
