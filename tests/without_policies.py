@@ -1,7 +1,8 @@
-"""What a made-up cluster answers webhooks about QueuePolicies when it has none."""
+"""What a made-up cluster answers webhooks about QueuePolicies and ElasticQuotas when it has none."""
 
 from collections.abc import Iterator
 
+from admission.model.elastic_quota import Bindings
 from admission.model.queue_policy import Target
 from admission.rules.effective_policy import Policies, path_of
 
@@ -14,3 +15,9 @@ class WithoutPolicies:
 
     def priority_class_value(self, name: str) -> int | None:
         return None
+
+    def elastic_quotas(self, *, fresh: bool = False) -> Bindings:
+        return Bindings(())
+
+    def quota_has_pods(self, name: str) -> bool:
+        return False
