@@ -15,6 +15,8 @@ from admission.api.field_errors import FieldError, invalid
 Document = Mapping[str, Any] | bytes | msgspec.Raw
 
 _View = TypeVar("_View")
+_JSONS = {"bool": "boolean", "str": "string", "int": "integer", "float": "number"}
+_PYTHONS = re.compile(rf"\b({'|'.join(_JSONS)})\b")
 _AT = re.compile(r"(?s)(?P<what>.*?)(?: - at `(?P<where>.*)`)?")
 
 
@@ -48,4 +50,5 @@ def _as_field_error(complaint: str) -> FieldError:
     where = (found["where"] or "$") if found else "$"
     what = found["what"] if found else complaint
     path = where.replace("key in ", "").removeprefix("$").removeprefix(".") or "object"
-    return FieldError(path, "Invalid value", "", what.replace("`", "").lower())
+    words = what.replace("`", "").lower().replace(" | null", "")  # a null is read as no value
+    return FieldError(path, "Invalid value", "", _PYTHONS.sub(lambda found: _JSONS[found[0]], words))

@@ -1,5 +1,6 @@
 """batch/v1 Job as the API server treats it: defaults, and what may not change once a Job has started."""
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -87,7 +88,7 @@ def _container(container: Object) -> Object:
 def _canonical_list(amounts: Any) -> Any:
     if not isinstance(amounts, dict):
         return amounts
-    return {name: canonical(value) for name, value in amounts.items()}
+    return {name: value if (known := canonical(value)) is None else known for name, value in amounts.items()}
 
 
 def errors_of(job: Frozen, old: Frozen | None, subresource: str | None) -> list[str]:
@@ -103,8 +104,8 @@ def errors_of(job: Frozen, old: Frozen | None, subresource: str | None) -> list[
 def _spec_errors(spec: Frozen) -> Iterator[str]:
     for key in ("parallelism", "completions", "backoffLimit", "activeDeadlineSeconds", "ttlSecondsAfterFinished"):
         value = spec.get(key)
-        if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 0):
-            yield f"spec.{key}: Invalid value: {value!r}: must be greater than or equal to 0"
+        if value is not None and value < 0:
+            yield f"spec.{key}: Invalid value: {json.dumps(value)}: must be greater than or equal to 0"
     template = spec.get("template") or {}
     for value in ((template.get("metadata") or {}).get("labels") or {}).values():
         if not valid_label_value(value):
@@ -128,7 +129,7 @@ def _resource_errors(place: str, resources: Frozen) -> Iterator[str]:
     for key in ("requests", "limits"):
         for name, value in (resources.get(key) or {}).items():
             if canonical(value) is None:
-                yield f"{place}.{key}[{name}]: Invalid value: {value!r}: must be a quantity"
+                yield f"{place}.{key}[{name}]: Invalid value: {json.dumps(value)}: must be a quantity"
             elif str(value).startswith("-"):
                 yield f'{place}.{key}[{name}]: Invalid value: "{value}": must be greater than or equal to 0'
     limits = resources.get("limits") or {}
@@ -142,7 +143,7 @@ def _change_errors(spec: Frozen, old: Frozen) -> Iterator[str]:
     before = old["spec"]
     for key in _IMMUTABLE:
         if spec.get(key) != before.get(key) and not (key == "completions" and _elastic(spec)):
-            yield f"spec.{key}: Invalid value: {spec.get(key)!r}: field is immutable"
+            yield f"spec.{key}: Invalid value: {json.dumps(spec.get(key))}: field is immutable"
     mutable = before.get("suspend") is True and not (old.get("status") or {}).get("startTime")
     new_template, old_template = spec.get("template") or {}, before.get("template") or {}
     if new_template == old_template:

@@ -24,7 +24,7 @@ from admission.world.answers import (
     not_found,
     success,
 )
-from admission.world.decoding import decoded_metadata
+from admission.world.decoding import decode_job, decoded_metadata
 from admission.world.metadata import (
     changed_generation,
     generated_name,
@@ -176,6 +176,8 @@ class ApiServer:
             raise bad_request("Object 'Kind' is missing: give apiVersion and kind")
         meta = new["metadata"] = decoded_metadata(new)
         key = kind_key(new)
+        if key == "Job":
+            decode_job(new)
         if not meta.get("name") and meta.get("generateName"):
             meta["name"] = generated_name(meta["generateName"], self.store.next_suffix())
         ref = ref_of(new)
@@ -219,6 +221,8 @@ class ApiServer:
         new = apply(old)
         if new.get("metadata") is not old["metadata"]:
             new["metadata"] = decoded_metadata({**new, "kind": old["kind"], "apiVersion": old["apiVersion"]})
+        if ref.kind == "Job" and new.get("spec") is not old["spec"]:
+            decode_job({**new, "kind": old["kind"], "apiVersion": old["apiVersion"]})
         version = new["metadata"].get("resourceVersion")
         if version and version != old["metadata"]["resourceVersion"]:
             raise conflict(ref)

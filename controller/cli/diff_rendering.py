@@ -11,6 +11,7 @@ from admission.model.amounts import text
 from admission.model.durations import spoken
 from admission.model.queues import FlavorResource
 from admission.world.comparison import CHANGES, Change, Comparison, Outcome, QueueRecord, Use
+from controller.cli.telling import counted
 
 VERSION = 1
 MAX_ROWS = 60  # jobs in a table; a program reads the JSON
@@ -115,10 +116,10 @@ def tables(found: Comparison, screen: Console) -> None:
 
 def _summary(found: Comparison) -> str:
     if not found.different:
-        return f"Nothing differs: {len(found.jobs)} jobs until {spoken(found.until)}."
+        return f"Nothing differs: {counted(len(found.jobs), 'job')} until {spoken(found.until)}."
     counts = [f"{count} {_SAID[change]}" for change in CHANGES if (count := found.count(change))]
     same = sum(not one.changes for one in found.jobs)
-    return f"{len(found.jobs)} jobs until {spoken(found.until)}: {', '.join([*counts, f'{same} as before'])}."
+    return f"{counted(len(found.jobs), 'job')} until {spoken(found.until)}: {', '.join([*counts, f'{same} as before'])}."
 
 
 def _jobs(changed: list[Change]) -> Table:

@@ -3,6 +3,7 @@
 Every fault names file, document, line, field, value and remedy; all of them are collected before the command ends.
 """
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -34,6 +35,8 @@ MAX_TRACE_BYTES = 200 * 2**20  # some four million rows
 MAX_SHOWN = 20  # faults; a reader mends the first ones first
 
 SIMULATED = (*(kind for kind in WATCHED if kind not in JOBS or kind in JOB_KINDS), "ClusterColocationProfile")
+# Older versions that an operator serves beside the present one, with the same fields.
+_SAME = {"RayCluster": ("v1alpha1",), "RayJob": ("v1alpha1",)}
 _SUFFIXES = (".yaml", ".yml", ".json", ".csv")
 _SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _PREFIX = re.compile(r"[a-z0-9]([-a-z0-9.]*)?")
@@ -89,12 +92,18 @@ class Manifest:
         return self.content["metadata"].get("name") or ""
 
     @property
+    def called(self) -> str:
+        """Its name, or what its name will begin with."""
+        prefix = self.content["metadata"].get("generateName")
+        return self.name or (f"{prefix}*" if prefix else "")
+
+    @property
     def arrives(self) -> bool:
         """A job, of a kind that is built in or described, or a Workload: it comes some time and is queued."""
         return self.kind == "Workload" or self.kind in JOB_KINDS or (self.kind not in KINDS and not self.lends)
 
     def __str__(self) -> str:
-        return "/".join(part for part in (self.kind.partition(".")[0], self.namespace, self.name) if part)
+        return "/".join(part for part in (self.kind.partition(".")[0], self.namespace, self.called) if part)
 
 
 @dataclass(slots=True)
@@ -276,8 +285,9 @@ def _judged(content: Any, path: Path, lenient: bool) -> tuple[str | None, list[F
     group, _, written = version.rpartition("/")
     if known is None or known.group != group:
         return None, []
-    if written != known.version and not (group == KUEUE and written in VERSIONS):
-        return None, [Fault((*path, "apiVersion"), version, "is not read", f"write {known.api_version}")]
+    if written != known.version and written not in _also_served(kind, group):
+        remedy = f"write {known.api_version}, the version that clusters serve"
+        return None, [Fault((*path, "apiVersion"), version, f"is a version of {kind} that is not read", remedy)]
     if content.get("metadata") is None:
         return None, [Fault((*path, "metadata"), None, "is missing", "add it, with a name")]
     try:
@@ -298,10 +308,16 @@ def _named(content: Mapping[str, Any]) -> object:
     return metadata.get("name") if isinstance(metadata, dict) else None
 
 
+def _also_served(kind: str, group: str) -> tuple[str, ...]:
+    """Versions beside the stored one that are read, too."""
+    return VERSIONS if group == KUEUE else _SAME.get(kind, ())
+
+
 def _present(content: Mapping[str, Any]) -> Mapping[str, Any]:
     """In the version that is stored. Raises Unconvertible."""
-    ours = str(content["apiVersion"]).startswith(f"{KUEUE}/")
-    return convert(content, STORED) if ours else content
+    if str(content["apiVersion"]).startswith(f"{KUEUE}/"):
+        return convert(content, STORED)
+    return {**content, "apiVersion": KINDS[content["kind"]].api_version} if content["kind"] in _SAME else content
 
 
 def _misnamed(kind: str, metadata: Mapping[str, Any]) -> Iterator[Fault]:
@@ -328,7 +344,9 @@ def _located(file: FilePath, text: str, document: int, fault: Fault) -> Problem:
 
 
 def _shown(value: Any) -> str:
-    whole = repr(value) if not isinstance(value, int) or value.bit_length() < 1000 else "a huge number"
+    if isinstance(value, int) and value.bit_length() >= 1000:
+        return "a huge number"
+    whole = json.dumps(value, ensure_ascii=False, default=str)
     return whole if len(whole) <= 60 else f"{whole[:57]}…"
 
 

@@ -16,6 +16,7 @@ from admission.model.names import WorkloadKey
 from admission.model.workload import Workload
 from admission.world.simulation import Simulation
 from admission.world.stories import Moment, Story
+from controller.cli.telling import counted
 
 MAX_ROWS = 60  # jobs in a table; beyond it a person wants totals, and a program reads the JSON
 _WIDTH = 130  # of output that goes into a file
@@ -71,14 +72,14 @@ def _because(one: Moment, uids: Mapping[str, str]) -> str:
 def summary(simulation: Simulation, stories: Sequence[Story]) -> str:
     waits = sorted(story.started - story.arrived for story in stories if story.started is not None)
     done = sum(1 for story in stories if story.finished is not None)
-    parts = [f"{len(stories)} jobs until {_clock(simulation.now)}: {done} finished, {len(waits)} started"]
+    parts = [f"{counted(len(stories), 'job')} until {_clock(simulation.now)}: {done} finished, {len(waits)} started"]
     if waits:
         late = waits[min(len(waits) - 1, len(waits) * 95 // 100)]
         parts.append(
             f"wait median {spoken(median(waits))}, 95 of 100 within {spoken(late)}, longest {spoken(waits[-1])}"
         )
     if preempted := sum(story.evictions for story in stories):
-        parts.append(f"{preempted} evictions")
+        parts.append(counted(preempted, "eviction"))
     return "; ".join(parts) + "."
 
 

@@ -1,4 +1,5 @@
-"""Printing a verdict to whoever still reads: one that has left (`… | head -1`) must not change the exit code."""
+"""Printing a verdict to whoever still reads: one that has left (`… | head -1`) must not change the exit code. And the
+plural of what is counted in it."""
 
 import os
 import sys
@@ -20,3 +21,8 @@ def deafen() -> None:
             stream.flush()
         except BrokenPipeError:
             os.dup2(nowhere, stream.fileno())
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 job`, `2 jobs`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

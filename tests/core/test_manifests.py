@@ -83,9 +83,9 @@ RANGE = "apiVersion: v1\nkind: LimitRange\nmetadata: {name: l}\nspec: {limits: [
 @pytest.mark.parametrize(
     ("limits", "field", "says"),
     [
-        ("{type: Pods}", "type", "'Pods' is not a type of limit; write Container, Pod or PersistentVolumeClaim"),
-        ("{type: acme.io/}", "type", "'acme.io/' is not a type of limit"),
-        ("{type: Pod}, {type: Pod}", "type", "'Pod' has an entry already; merge the two"),
+        ("{type: Pods}", "type", '"Pods" is not a type of limit; write Container, Pod or PersistentVolumeClaim'),
+        ("{type: acme.io/}", "type", '"acme.io/" is not a type of limit'),
+        ("{type: Pod}, {type: Pod}", "type", '"Pod" has an entry already; merge the two'),
         ("{type: Pod, default: {cpu: 1}}", "default", "may not be there for the type Pod; remove it"),
         ("{type: Pod, defaultRequest: {cpu: 1}}", "defaultRequest", "may not be there for the type Pod"),
         ("{type: PersistentVolumeClaim}", "max", "is missing; bound storage by min or max"),
@@ -232,7 +232,9 @@ TEMPLATE = "  template: {spec: {containers: [{name: c, resources: {requests: {cp
     ("spec", "field", "says"),
     [
         ("  parallelism: -2\n" + TEMPLATE % 1, "spec.parallelism", "-2 is not between"),
-        ("  parallelism: two\n" + TEMPLATE % 1, "spec.parallelism", "'two' is a string"),
+        ("  parallelism: two\n" + TEMPLATE % 1, "spec.parallelism", '"two" is a string'),
+        ("  parallelism: true\n" + TEMPLATE % 1, "spec.parallelism", "true is a boolean"),
+        ("  parallelism: {a: b}\n" + TEMPLATE % 1, "spec.parallelism", '{"a": "b"} is a map'),
         ("  suspend: 1\n" + TEMPLATE % 1, "spec.suspend", "not a boolean"),
         (TEMPLATE % "-1", "spec.template.spec.containers[0].resources.requests.cpu", "negative"),
         (TEMPLATE % "lots", "spec.template.spec.containers[0].resources.requests.cpu", "not a quantity"),

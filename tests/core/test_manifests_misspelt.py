@@ -89,6 +89,13 @@ def test_what_many_jobs_have_is_told_once(tmp_path: Path) -> None:
     assert note.endswith("; and 4 more like it")
 
 
+def test_a_job_whose_name_is_to_be_generated_is_called_by_what_it_begins_with(tmp_path: Path) -> None:
+    file = tmp_path / "a.yaml"
+    file.write_text(yaml.safe_dump({**batch(parallelizm=3), "metadata": {"generateName": "train-"}}))
+    (note,) = load([file]).notes
+    assert note.startswith("Job/default/train-* has the unknown field")
+
+
 def test_what_an_operator_may_have_beside_what_is_read_passes() -> None:
     assert not [*oddities("TFJob", training(successPolicy="AllWorkers", enableDynamicWorker=True))]
     assert not [*oddities("Sweep.v1.example.com", {**batch(parallelizm=1), "specs": {}})]

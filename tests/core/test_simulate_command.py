@@ -77,6 +77,13 @@ def test_who_started_with_fewer_pods_is_shown_with_how_many(tmp_path: Path) -> N
     assert (pods["lab/all"], pods["lab/fewer"], pods["lab/waits"]) == ("2", "3/5", "1")
 
 
+def test_one_job_is_counted_in_the_singular(tmp_path: Path) -> None:
+    file = tmp_path / "jobs.json"
+    items = [flavor(), *queue("q", 5), job("a", "q")]
+    file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    assert "\n1 job until " in run("simulate", str(file))[1]
+
+
 def test_queues_without_a_job_can_be_checked(tmp_path: Path) -> None:
     code, out, err = run("simulate", str(EXAMPLES / "university" / "queues.yaml"))
     assert (code, err) == (0, "")

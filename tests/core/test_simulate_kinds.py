@@ -178,10 +178,11 @@ def test_what_a_queued_job_makes_is_not_played_beside_it(folder: Path) -> None:
     ("manifest", "says"),
     [
         (of_kind("ray.io/v1", "RayCluster", "r", {"workerGroupSpecs": [{"groupName": "w", "replicas": "$N"}]}),
-         "spec.workerGroupSpecs[0].replicas '$N' is a string, not a whole number"),
+         'spec.workerGroupSpecs[0].replicas "$N" is a string, not a whole number'),
         (of_kind("kubeflow.org/v1", "TFJob", "t", {"tfReplicaSpecs": {"Worker": {"replicas": "$N"}}}),
-         "spec.tfReplicaSpecs.Worker.replicas '$N' is a string"),
-        (of_kind("jobset.x-k8s.io/v1", "JobSet", "j", {}), "apiVersion 'jobset.x-k8s.io/v1' is not read; write"),
+         'spec.tfReplicaSpecs.Worker.replicas "$N" is a string'),
+        (of_kind("jobset.x-k8s.io/v1", "JobSet", "j", {}),
+         '/v1" is a version of JobSet that is not read; write jobset.x-k8s.io/v1alpha2, the version that clusters serve'),
         (of_kind("ray.io/v1", "RayJob", "r", {"rayClusterSpec": RAY, "clusterSelector": {"a": "b"},
                                               "shutdownAfterJobFinishes": True}), "spec.clusterSelector"),
     ],
@@ -193,6 +194,12 @@ def test_what_a_cluster_would_refuse_is_refused_with_its_place(
     with pytest.raises(BadManifests) as caught:
         prepared(write(folder, manifest))
     assert says in str(caught.value)
+
+
+def test_an_older_version_that_clusters_still_serve_is_read_as_the_present_one(folder: Path) -> None:
+    older = of_kind("ray.io/v1alpha1", "RayCluster", "r", RAY)
+    rows, _ = played(write(folder, older))
+    assert rows["RayCluster/lab/r"]["state"] == "admitted"
 
 
 def test_a_key_that_is_given_twice_is_refused(folder: Path) -> None:

@@ -33,6 +33,12 @@ def secret(name: Any, **metadata: Any) -> dict[str, Any]:
     return {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name, "namespace": "lab", **metadata}}
 
 
+def asks(resources: Any) -> dict[str, Any]:
+    template = pods(1)
+    template["spec"]["containers"][0]["resources"] = resources
+    return template
+
+
 JOB = Ref("Job", "lab", "j")
 OWNER = {"apiVersion": "batch/v1", "kind": "Job", "name": "a", "uid": "1", "controller": True}
 
@@ -95,7 +101,11 @@ def test_nobody_shares_what_is_stored(api: ApiServer) -> None:
         ({"apiVersion": "v1", "kind": "Secret", "metadata": ["x"]}, 400, "ObjectMeta.metadata of type v1.ObjectMeta"),
         (job("k" * 64), 422, f'spec.template.labels: Invalid value: "{"k" * 64}": must be no more than 63 bytes'),
         ({"metadata": {"name": "x"}}, 400, "kind"),
-        (job("k", parallelism=-1), 422, "spec.parallelism"),
+        (job("k", parallelism=-1), 422, "spec.parallelism: Invalid value: -1: must be greater"),
+        (job("k", parallelism=True), 400, "bool into Go struct field JobSpec.spec.parallelism of type int32"),
+        (job("k", template={"spec": []}), 400, "PodTemplateSpec.spec.template.spec of type v1.PodSpec"),
+        (job("k", template=asks(True)), 400, "spec.template.spec.containers.resources of type v1.Resource"),
+        (job("k", template=asks({"limits": {"cpu": None}})), 422, "limits[cpu]: Invalid value: null: must"),
         (job("k", template={"spec": {"containers": []}}), 422, "spec.template.spec.containers"),
     ],
 )
