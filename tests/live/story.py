@@ -122,6 +122,27 @@ def a_job_is_queued_runs_and_is_forgotten(seen: Scene) -> None:
     _gone(seen, workload)
 
 
+def a_profile_gives_a_queue_that_is_made(seen: Scene) -> None:
+    seen.api.apply({**local_queue("plain"), "metadata": {"name": "template", "namespace": "kueue-system"}})
+    head = {"apiVersion": "lockgate.dev/v1alpha1", "kind": "JobProfile", "metadata": {"name": "profiled"}}
+    match = {"objectSelector": {"matchLabels": {"team": "story"}}}
+    stamp = {"queue": {"name": "made", "create": {"fromTemplate": "template"}}}
+    seen.api.apply({**head, "spec": {"match": match, "stamp": stamp}})
+    made = job("profiled", "", "1", runtime="1s", held=False)
+    made["metadata"]["labels"] = {"team": "story"}
+
+    def stamped() -> bool:
+        labels = seen.api.create(f"{JOBS}?dryRun=All", made)["metadata"]["labels"]
+        return bool(labels.get("kueue.x-k8s.io/queue-name") == "made")
+
+    _soon(stamped, "the webhooks know the profile")
+    seen.api.create(JOBS, made)
+    _soon(lambda: seen.api.answers(f"{KUEUE}/namespaces/default/localqueues/made"), "the queue is made")
+    seen.is_soon("profiled", "finished")
+    path = "/apis/lockgate.dev/v1alpha1/jobprofiles/profiled"
+    _soon(lambda: bool(seen.api.get(path).get("status", {}).get("conditions")), "the JobProfile is told how it stands")
+
+
 def a_job_yields_to_a_better_one(seen: Scene) -> None:
     _queue(seen, "contended", "2", preemption={"withinClusterQueue": "LowerPriority"})
     seen.api.create(JOBS, job("yields", "contended", "2", priority="low"))
@@ -291,6 +312,7 @@ STORY = (
     a_job_of_another_kind_is_begun,
     a_kind_is_described,
     a_job_is_queued_runs_and_is_forgotten,
+    a_profile_gives_a_queue_that_is_made,
     a_job_yields_to_a_better_one,
     a_class_gets_another_value,
     jobs_are_rewritten,
