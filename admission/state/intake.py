@@ -57,6 +57,7 @@ class Intake:
         self._queues = queues
         self._sampling = sampling
         self._look_at = look_at
+        self._unread: dict[Ref, None] = {}
         self._takers: dict[str, Callable[[str, Any], None]] = {
             "Namespace": self._namespace,
             "LimitRange": self._limit_range,
@@ -210,9 +211,20 @@ class Intake:
             self._read_again(ref)
 
     def _read_again(self, source: Ref) -> None:
+        """One by one as they are looked at: ten thousand at once would take a second."""
         for job in self._objects.borrowers(source.kind, source):
-            if job.manifest:
-                self._job(job.ref, self._objects.job_kinds[job.ref.kind].read(json.loads(job.manifest)))
+            self._unread[job.ref] = None
+            self._look_at(job.ref)
+
+    def refresh(self, ref: Ref) -> None:
+        """Before a job is looked at: it is read again if a template of it has changed."""
+        if ref not in self._unread:
+            return
+        del self._unread[ref]
+        slot = self._objects.jobs.get(ref)
+        job = slot.observed if slot is not None else None
+        if job is not None and job.manifest:
+            self._job(ref, self._objects.job_kinds[ref.kind].read(json.loads(job.manifest)))
 
     def _cohort(self, name: str, value: Cohort | None) -> None:
         slot = self._objects.cohorts.get(name)

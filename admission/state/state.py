@@ -386,6 +386,7 @@ class State:
             if not self._dirty or self._flights.writes >= budget:
                 return
             ref, _ = self._dirty.popitem(last=False)
+            self._intake.refresh(ref)
             slot = self._slot(ref)
             if slot is None or slot.busy or slot.current is None or self._awaits_workload(slot.current):
                 continue  # gone, or looked at again when the write under way has landed
