@@ -45,6 +45,8 @@ def command(
         async with await Client.connect(str(kubeconfig) if kubeconfig else None) as client:
             await install(client, core, webhook_url, visibility_url)
             print(f"installed in namespace {core.namespace}")
+            if webhook_url and not visibility_url and core.gates["VisibilityOnDemand"]:
+                print("the visibility API is left out: --visibility-url says where the controller serves it")
             if seconds:
                 await Cluster(client).answered(seconds)
                 print("the webhooks answer")

@@ -182,7 +182,7 @@ def test_what_a_queued_job_makes_is_not_played_beside_it(folder: Path) -> None:
         (of_kind("kubeflow.org/v1", "TFJob", "t", {"tfReplicaSpecs": {"Worker": {"replicas": "$N"}}}),
          'spec.tfReplicaSpecs.Worker.replicas "$N" is a string'),
         (of_kind("jobset.x-k8s.io/v1", "JobSet", "j", {}),
-         '/v1" is a version of JobSet that is not read; write jobset.x-k8s.io/v1alpha2, the version that clusters serve'),
+         '/v1" is a version of JobSet that is not read; write jobset.x-k8s.io/v1alpha2, the version that clusters'),
         (of_kind("ray.io/v1", "RayJob", "r", {"rayClusterSpec": RAY, "clusterSelector": {"a": "b"},
                                               "shutdownAfterJobFinishes": True}), "spec.clusterSelector"),
     ],

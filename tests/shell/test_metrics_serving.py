@@ -132,6 +132,17 @@ async def test_both_pages_are_served_with_one_certificate_for_both_services(serv
     assert not any("apiservices" in request for request in server.requests), "no visibility API, no APIServices"
 
 
+async def test_that_nothing_leads_to_the_visibility_api_is_no_warning(
+    server: ApiServer, client: Client, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    authority = ControllerAuthority(client, "kueue-system", (Serving(),), aggregated=True)
+    await authority.step()
+    await authority.step()
+    told = [record for record in caplog.records if "no APIService leads to the visibility API" in record.getMessage()]
+    assert [record.levelname for record in told] == ["INFO"]
+
+
 def loops(settings: Settings) -> set[str]:
     """Of the pages over HTTPS with these settings."""
 
