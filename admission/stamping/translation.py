@@ -12,6 +12,7 @@ from admission.api.documents import Unreadable
 from admission.api.field_errors import invalid, key
 from admission.model.amounts import BadQuantity, amount
 from admission.model.qos import BATCH_CPU, BATCH_MEMORY, EXTENDED_RESOURCE_SPEC, PriorityBand
+from admission.readers.narrow import mapping
 
 _CONTAINERS = ("initContainers", "containers")
 
@@ -34,7 +35,7 @@ def translate(pod: dict[str, Any], band: PriorityBand | None) -> None:
 
 def note_extended_resources(pod: dict[str, Any]) -> None:
     """In place: the annotation with what each container has of batch resources, for those on a node who find that the
-    kubelet passes on no resource that it does not know. Nothing where no container has any."""
+    kubelet passes on no resource that it does not know. Where no container has any, nobody may say otherwise."""
     spec = pod.get("spec")
     found: dict[str, Any] = {}
     for path, container in _containers(spec if isinstance(spec, dict) else {}):
@@ -45,6 +46,9 @@ def note_extended_resources(pod: dict[str, Any]) -> None:
         if any(stated.values()):
             found[str(container.get("name"))] = {field: each for field, each in stated.items() if each}
     if not found:
+        notes = mapping(mapping(pod.get("metadata")).get("annotations"))
+        if EXTENDED_RESOURCE_SPEC in notes:
+            del pod["metadata"]["annotations"][EXTENDED_RESOURCE_SPEC]
         return
     metadata = _within(pod, "metadata")
     _within(metadata, "annotations")[EXTENDED_RESOURCE_SPEC] = json.dumps(

@@ -132,6 +132,9 @@ def test_what_each_container_has_of_batch_resources_is_noted() -> None:
             "main": {"limits": {CPU: "2000"}, "requests": {CPU: "1000", "kubernetes.io/batch-memory": "1Gi"}}
         }
     }
+    claimed = manifest_of("cpu=1")
+    claimed["metadata"]["annotations"][EXTENDED_RESOURCE_SPEC] = '{"containers":{}}'
+    assert EXTENDED_RESOURCE_SPEC not in new(cluster({"p": {}}), claimed)["metadata"]["annotations"]
     middle = new(cluster({"p": {"priorityClassName": "koord-mid"}}), manifest_of("cpu=1"))
     assert EXTENDED_RESOURCE_SPEC not in middle["metadata"]["annotations"]
 
