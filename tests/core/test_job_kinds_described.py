@@ -31,7 +31,7 @@ SPOT = Toleration("spot", "Exists", "", "NoSchedule")
 
 def read(file: str) -> tuple[Object, Object]:
     """The JobKind and the ClusterRole of an example."""
-    job_kind, role = yaml.safe_load_all((EXAMPLES / file).read_text())
+    role, job_kind = yaml.safe_load_all((EXAMPLES / file).read_text())
     return job_kind, role
 
 

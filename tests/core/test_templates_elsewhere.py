@@ -258,7 +258,7 @@ def test_webhooks_hold_such_a_job_whatever_it_names_and_let_it_go_when_it_is_sta
 
 
 def test_the_example_is_accepted_and_its_role_reaches_both_kinds() -> None:
-    described_kind, role = yaml.safe_load_all(EXAMPLE.read_text())
+    role, described_kind = yaml.safe_load_all(EXAMPLE.read_text())
     assert check_job_kind(described_kind, None) == []
     granted = {one: rule["verbs"] for rule in role["rules"] for one in rule["resources"]}
     assert granted["clustertrainingruntimes"] == ["list", "watch"]
