@@ -27,9 +27,7 @@ def verbs(around: View) -> tuple[Verb, ...]:
     """What there is to do about Pods. Who has Koordinator's priority classes, or quotas, speaks its language, and is
     told of mistakes in it."""
     classes = (around.pod_priority_class(band.priority_class) for band in around.configuration.koordinator.bands)
-    stamps = bool(around.colocation_profiles) or any(
-        not one.match.kinds or "Pod" in one.match.kinds for one in around.job_profiles
-    )
+    stamps = bool(around.colocation_profiles) or any("Pod" in one.match.kinds for one in around.job_profiles)
     judges = stamps or bool(around.elastic_quotas().by_name) or any(one is not None for one in classes)
     return (*(("mutate",) if stamps else ()), *(("validate",) if judges else ()))
 
