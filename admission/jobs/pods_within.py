@@ -30,11 +30,12 @@ _OF_A_WORKFLOW = {"priorityClassName": "podPriorityClassName", **{name: name for
 @dataclass(frozen=True, slots=True)
 class PodWithin:
     """`path`: where it lies, for people. `seen`: {metadata, spec}, to be changed in place; `keep` then puts the changes
-    where the kind has them, as far as it has a place for them. `whole`: it is a pod template like any other."""
+    where the kind has them, as far as it has a place for them. `whole`: it lies there as pods have it."""
 
     path: Path
     seen: Pod
     whole: bool = True
+    bare: bool = False  # a pod's spec, and nothing around it
     _holder: Pod = with_default(default_factory=dict)
     _fields: Mapping[str, str] = with_default(default_factory=dict)
     _metadata_in: str = ""  # member of the holder with labels and annotations; "": the holder itself
@@ -45,11 +46,13 @@ class PodWithin:
         return shown(self.path)
 
     def field(self, shown_inside: str) -> str:
-        """A field of the pod as the kind has it. `shown_inside`: as a pod has it, below where this one lies."""
-        inside = shown_inside.removeprefix(f"{self}.")
+        """A field of the pod as the kind has it, "" where it has no place for it. `shown_inside`: as a pod has it,
+        below where this one lies."""
+        section, _, rest = shown_inside.removeprefix(f"{self}.").partition(".")
+        if self.bare:
+            return f"{self}.{rest}" if section == "spec" else ""
         if self.whole:
             return shown_inside
-        section, _, rest = inside.partition(".")
         if section == "metadata":
             return f"{self}.{self._metadata_in}.{rest}" if self._metadata_in else f"{self}.{rest}"
         return f"{self}.{self._fields.get(rest, rest)}"
@@ -102,7 +105,7 @@ def pods_within(descriptor: Descriptor, manifest: dict[str, Any]) -> Iterator[Po
                 yield from _template(manifest, at)
             elif form == "spec" and isinstance(spec := value_at(manifest, at), dict):
                 seen = {"metadata": {}, "spec": spec}  # it has no place for labels
-                yield PodWithin(at, seen, whole=True)
+                yield PodWithin(at, seen, bare=True)
 
 
 def spread(descriptor: Descriptor, manifest: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -161,7 +164,7 @@ def _role(manifest: Pod, at: Path) -> Iterator[PodWithin]:
         "metadata": {name: {**mapping(metadata.get(name)), **mapping(own.get(name))} for name in _METADATA},
         "spec": {name: own.get(name, spec.get(name)) for name in _OF_A_ROLE if name in own or name in spec},
     }
-    yield PodWithin(at, seen, False, own, _OF_A_ROLE, _before=deepcopy(seen))
+    yield PodWithin(at, seen, False, False, own, _OF_A_ROLE, _before=deepcopy(seen))
 
 
 def _workflow(manifest: Pod) -> Iterator[PodWithin]:
@@ -174,7 +177,7 @@ def _workflow(manifest: Pod) -> Iterator[PodWithin]:
         "metadata": {name: dict(mapping(pods.get(name))) for name in _METADATA},
         "spec": {name: spec[called] for name, called in _OF_A_WORKFLOW.items() if called in spec},
     }
-    yield PodWithin(("spec",), seen, False, spec, _OF_A_WORKFLOW, "podMetadata", _before=deepcopy(seen))
+    yield PodWithin(("spec",), seen, False, False, spec, _OF_A_WORKFLOW, "podMetadata", _before=deepcopy(seen))
     for at, template in list(places(spec)):
         containers = containers_of(template)
         if containers and isinstance(template, dict):
@@ -188,7 +191,9 @@ def _workflow(manifest: Pod) -> Iterator[PodWithin]:
             }
             before = deepcopy(inner)
             inner["spec"]["containers"] = containers
-            yield PodWithin(at, inner, False, template, _OF_A_ROLE, "metadata", _only_stated=True, _before=before)
+            yield PodWithin(
+                at, inner, False, False, template, _OF_A_ROLE, "metadata", _only_stated=True, _before=before
+            )
 
 
 def _within(holder: Pod, name: str) -> Pod:

@@ -85,7 +85,8 @@ def stamp_manifest(manifest: dict[str, Any], subject: Subject, descriptor: Descr
         for pod in pods_within(descriptor, manifest):
             first = len(work.lines)
             work.stamp_pod(pod.seen, str(pod) if rules.telling else "", template=True)
-            work.lines[first:] = [one._replace(field=pod.field(one.field)) for one in work.lines[first:]]
+            kept = ((one, pod.field(one.field)) for one in work.lines[first:])
+            work.lines[first:] = [one._replace(field=field) for one, field in kept if field]
             pod.keep()
     elif not work.was_made_from_a_stamped_template():
         work.stamp_pod(manifest, "", template=False)
@@ -144,6 +145,8 @@ class _Work:
         queue = strings(value_at(self.manifest, ("metadata", "labels"))).get(QUEUE_NAME, "")
         template = next((one.stamp.queue_template for one in reversed(profiles) if one.stamp.queue == queue), "")
         put(self.manifest, (*_ANNOTATIONS, QUEUE_FROM), template or None)
+        for profile in self.matched:  # whatever it gave, and where: so its jobs can be counted
+            settled.stamps.setdefault(profile.name, {})
         keep_account(self.manifest, settled.stamps)
         after = strings(value_at(self.manifest, _ANNOTATIONS))
         for name in sorted(WRITTEN_BY_STAMPING):

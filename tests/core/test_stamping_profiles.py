@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from admission.answers import Request
 from admission.answers.stamping import stamped_by_rules
 from admission.jobs import JOB_KINDS
+from admission.jobs.described import described
 from admission.model.job_profile import JobProfile, in_order
+from admission.readers.job_kind import read_job_kind
 from admission.readers.job_profile import read_job_profile
 from admission.stamping.difference import difference
 from admission.stamping.incoming import incoming
@@ -160,7 +162,8 @@ def test_the_job_and_its_templates_are_targets_of_their_own() -> None:
     stamp(only_pods, profile(targets=["PodTemplates"], stamp={"qosClass": "BE", "queue": {"name": "q"}}))
     assert label(only_job, QOS) == "BE"
     assert only_job["spec"] == job()["spec"]
-    assert only_pods["metadata"] == job()["metadata"]
+    assert only_pods["metadata"]["annotations"] == {STAMPED: '{"etl":{}}'}  # it is one of the profile's jobs
+    assert label(only_pods, QOS) is None
     assert only_pods["spec"]["template"]["metadata"]["labels"] == {QOS: "BE"}
 
 
@@ -184,7 +187,7 @@ def test_the_template_of_a_missing_queue_is_noted_for_the_queue_that_was_given()
     for manifest in (given_queue, own):
         stamp(manifest, profile(stamp={"queue": create}))
     assert given_queue["metadata"]["annotations"][QUEUE_FROM] == "t"
-    assert "annotations" not in own["metadata"]
+    assert QUEUE_FROM not in own["metadata"]["annotations"]
 
 
 def test_what_an_author_writes_in_our_annotations_is_not_taken_over() -> None:
@@ -193,6 +196,31 @@ def test_what_an_author_writes_in_our_annotations_is_not_taken_over() -> None:
     said = stamp(manifest, profile(percent=0))
     assert manifest["metadata"]["annotations"] == {ROLLOUT: manifest["metadata"]["annotations"][ROLLOUT]}
     assert sum("is written by Lockgate alone" in warning for warning in said.warnings) >= 2
+
+
+def test_the_words_of_another_system_count_where_a_profile_says_so_and_before_it_stamps() -> None:
+    hinted = {"kai.scheduler/queue": "theirs"}
+    manifest, other = job(dict(hinted)), job(dict(hinted))
+    stamp(manifest, {**profile(foreignHints=["kai"])})
+    stamp(other, profile())
+    assert label(manifest, "kueue.x-k8s.io/queue-name") == "theirs"
+    assert label(other, "kueue.x-k8s.io/queue-name") == "etl"
+
+
+def test_a_pod_spec_without_metadata_gets_what_it_has_a_place_for() -> None:
+    rules = {
+        "kind": "Task.v1.experiments.example",
+        "suspend": {"path": "spec.suspend"},
+        "podSets": [{"name": "main", "podSpec": "spec.pod"}],
+    }
+    found = read_job_kind({"metadata": {"name": "task"}, "spec": rules})
+    assert found.rules is not None
+    manifest: Object = {"metadata": {"name": "a"}, "spec": {"pod": {"containers": [{"name": "c"}]}}}
+    profiles = read(gives("a", qosClass="LS", schedulerName="koord-scheduler"))
+    subject = Subject(found.kind, "lab", {}, "ada", ())
+    said = stamp_manifest(manifest, subject, described(found.kind, found.rules), Rules(profiles, telling=True))
+    assert manifest["spec"]["pod"] == {"containers": [{"name": "c"}], "schedulerName": "koord-scheduler"}
+    assert [one.field for one in said.lines] == [f"metadata.labels[{QOS}]", "spec.pod.schedulerName"]
 
 
 # --- roll-outs
