@@ -4,6 +4,7 @@ Lost on the way to v1beta1: preemption gates, slices within slices. Lost on the 
 its source.
 """
 
+import json
 from typing import Any
 
 from admission.conversion.fields import (
@@ -99,5 +100,5 @@ def _domain(entry: Any, index: int, levels: int) -> Domain:
     if len(values) != levels or not all(isinstance(value, str) for value in values):
         raise Unconvertible(f"{path}.values", f"{levels} levels need as many names")
     if type(count) is not int:
-        raise Unconvertible(f"{path}.count", f"{count!r} is not a number of pods")
+        raise Unconvertible(f"{path}.count", f"{json.dumps(count)} is not a number of pods")
     return Domain(tuple(values), count)

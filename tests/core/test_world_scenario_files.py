@@ -38,6 +38,7 @@ def line_of(text: str, part: str) -> int:
         ("state: pending}", "sate: pending}", "expect[3].sate: is no key of this form"),
         ("op: job-stopped", "op: stop-job", "events[4]: 'stop-job' is unknown"),
         ("{t: 25, op: tick}", "{t: '25', op: tick}", "events[5].t: '25'"),
+        ("{t: 25, op: tick}", "{t: true, op: tick}", "events[5].t: true"),
         ("{t: 25, op: tick}", "{t: 24, op: tick}", "no event marks t=25: add {t: 25, op: tick}"),
         ("{t: 25, op: tick}", "{t: 2, op: tick}", "t=2 goes back behind t=16"),
         ("op: job-stopped, ref: Workload/lab/scav-1", "op: job-stopped, ref: Workload/lab/x", "is Workload/lab/x"),

@@ -1,5 +1,6 @@
 """A scenario, read and checked: every form has its shape, everything it names exists."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -75,7 +76,9 @@ def _message(detail: ErrorDetails) -> str:
         case "value_error":
             return detail["msg"].removeprefix("Value error, ")
         case _:
-            value = repr(detail["input"])
+            wrong = detail["input"]  # a word is quoted as YAML does it, all else is spelt as it is in JSON
+            plain = isinstance(wrong, str | float)
+            value = repr(wrong) if plain else json.dumps(wrong, ensure_ascii=False, default=str)
             shown = value if len(value) <= 60 else value[:57] + "…"
             return f"{shown}: {detail['msg'][0].lower()}{detail['msg'][1:]}"
 
