@@ -271,7 +271,7 @@ class Books:
         self._complain[kind] = False
         served = kind_of(kind)
         if forbidden:
-            log.warning("jobs of a kind can't be seen; will look again", kind=kind, why=forbidden)
+            log.warning("objects of a kind can't be seen; will look again", kind=kind, why=forbidden)
         elif kind in OPTIONAL or kind not in self._kinds:
             log.info("not served here; will look again", kind=kind, api_version=served.api_version)
         else:

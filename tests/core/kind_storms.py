@@ -99,7 +99,9 @@ class KindDay(Day):
         owner = self.random.choice(owners)
         uid = owner["metadata"]["uid"] if self.random.random() < 0.8 else "an-earlier-one"
         named = {"apiVersion": owner["apiVersion"], "kind": owner["kind"], "name": owner["metadata"]["name"]}
-        labels = {QUEUE: self.random.choice("abc")} if self.random.random() < 0.5 else {}
+        # One that belongs to nobody and names no queue would wait for good where all jobs are managed.
+        named_queue = self.random.random() < 0.5 or uid == "an-earlier-one"
+        labels = {QUEUE: self.random.choice("abc")} if named_queue else {}
         meta = {"name": f"c{self._count}", "namespace": "lab", "labels": labels}
         reference = {**named, "uid": uid, "controller": True}
         self._make(
