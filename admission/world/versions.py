@@ -7,9 +7,12 @@ from admission.api.crd import STORED
 from admission.api.defaults import prune, with_defaults
 from admission.api.violations import violations
 from admission.conversion import Unconvertible, convert
-from admission.model.kinds import KUEUE, Ref
+from admission.model.kinds import KINDS, KUEUE, LOCKGATE, Ref
 from admission.world.answers import bad_request, invalid
 from admission.world.objects import Frozen, Object
+
+# Of operators' kinds a cluster may serve any version.
+_OF_ONE_VERSION = frozenset(key for key, kind in KINDS.items() if kind.group in (LOCKGATE, "batch", ""))
 
 
 def version_of(manifest: Frozen) -> str:
@@ -31,6 +34,8 @@ def shown(manifest: Frozen, version: str) -> Frozen:
 def taken(ref: Ref, new: Object, old: Frozen | None = None) -> Object:
     """What is written in any version, as it is stored. `old`: what it replaces, in the same version. Refused."""
     version = version_of(new)
+    if ref.kind in _OF_ONE_VERSION and new.get("apiVersion") != KINDS[ref.kind].api_version:
+        raise bad_request(f'no matches for kind "{new.get("kind")}" in version "{new.get("apiVersion")}"')
     if version == STORED:
         return new
     try:

@@ -101,6 +101,12 @@ def test_nobody_shares_what_is_stored(api: ApiServer) -> None:
         ({"apiVersion": "v1", "kind": "Secret", "metadata": ["x"]}, 400, "ObjectMeta.metadata of type v1.ObjectMeta"),
         (job("k" * 64), 422, f'spec.template.labels: Invalid value: "{"k" * 64}": must be no more than 63 bytes'),
         ({"metadata": {"name": "x"}}, 400, "kind"),
+        ({"apiVersion": "batch/v9", "kind": "Job", "metadata": {"name": "x"}}, 400, 'kind "Job" in version "batch/v9"'),
+        (
+            {"apiVersion": "lockgate.dev/v9", "kind": "JobKind", "metadata": {"name": "x"}},
+            400,
+            'no matches for kind "JobKind" in version "lockgate.dev/v9"',
+        ),
         (job("k", parallelism=-1), 422, "spec.parallelism: Invalid value: -1: must be greater"),
         (job("k", parallelism=True), 400, "bool into Go struct field JobSpec.spec.parallelism of type int32"),
         (job("k", template={"spec": []}), 400, "PodTemplateSpec.spec.template.spec of type v1.PodSpec"),
