@@ -176,7 +176,8 @@ class Explainer:
         never = never and not (reason == "ExceedsMaxQuota" and self._may_grow(queue, lacks))
         line = self._line(queue.name)
         position = self.position(key, queue.name)
-        first = self._blocks(line[: position or 0]) if queue.strict_fifo and reason not in BEYOND_LIMITS else None
+        strict = queue.strict_fifo and reason not in BEYOND_LIMITS and not self._passes_by(workload, queue)
+        first = self._blocks(line[: position or 0]) if strict else None
         if first is not None and not never:
             head = Explainer._queued(self, self._workload(first))
             reason = "WaitingForQuota"
@@ -187,6 +188,12 @@ class Explainer:
             tuple(line[: min(position or 0, _SHOWN_AHEAD)]), lacks, leaving, never=never, share=self._share(queue),
             fairness=self._fairness(workload, queue),
         )  # fmt: skip
+
+    def _passes_by(self, workload: Workload, queue: ClusterQueue) -> bool:
+        """Who waits ahead holds up only what it waits for."""
+        policing = self._scheduler.policies.policing
+        effective = policing.effective(queue.name, f"{workload.namespace}/{workload.queue_name}")
+        return effective.manners.strict_fifo_scope == "Flavors"
 
     def _blocks(self, ahead: list[WorkloadKey]) -> WorkloadKey | None:
         """The first that a strict queue stops at: who is beyond a limit is not queued."""

@@ -22,8 +22,8 @@ from admission.tree.quota import queue_available
 
 # What becomes of a head. SKIPPED: others of this cycle came first. REFUSED: not even judged. DEFERRED: it fits once the
 # victims of others have left. BLOCKED: it would start if all who hold quota were ready. LIMITED: its user has as much
-# as a policy allows, and so have all who ask for the same.
-ADMIT, PREEMPT, NO_FIT, NO_CANDIDATES, SKIPPED, REFUSED, DEFERRED, BLOCKED, LIMITED = range(9)
+# as a policy allows, and so have all who ask for the same. BEHIND: one ahead in its queue waits for what it would take.
+ADMIT, PREEMPT, NO_FIT, NO_CANDIDATES, SKIPPED, REFUSED, DEFERRED, BLOCKED, LIMITED, BEHIND = range(10)
 
 
 class Verdict(NamedTuple):
@@ -166,10 +166,34 @@ class _Cycle:
         refusal = policing.refusal(waiting, over_flavors(nomination.assignment.usage))
         if refusal is not None:
             return Verdict(nomination, LIMITED if refusal.alike else REFUSED, refusal.reason, refusal.message)
+        usage = nomination.assignment.usage
+        ahead = policing.blocking.ahead(waiting.queue, waiting.rank, usage) if nomination.queue.strict else None
+        if ahead is not None:
+            return Verdict(nomination, BEHIND, "WaitingForQuota", reasons.behind(*ahead))
+        owner = self._kept_for(nomination)
+        if owner is not None:
+            other = self._estate.waiting.get(owner)
+            behind = other is not None and other.queue == waiting.queue  # in a strict queue it must come past
+            step = SKIPPED if nomination.queue.strict and not behind else REFUSED
+            return Verdict(nomination, step, "WaitingForQuota", reasons.kept_for(owner))
         newly = [victim.workload for victim in nomination.victims if not self._evicted(victim.workload)]
         holders = [holder for key in newly if (holder := self._estate.holders.get(key)) is not None]
         beyond = policing.beyond_budget(holders, waiting.queue, self._now)
         return Verdict(nomination, NO_CANDIDATES, "WaitingForQuota", beyond) if beyond else None
+
+    def _kept_for(self, nomination: Nomination) -> WorkloadKey | None:
+        """Whose the room is that it would take: others leave, or have just left, for that one."""
+        node, waiting = self._node(nomination), nomination.waiting
+        promises = self._estate.policing.blocking.to_others(waiting.key, node.root)
+        if not promises or nomination.victims:
+            return None
+        leaving = dict.fromkeys(key for _, one in promises for key in one.victims if key in self._estate.holders)
+        kept = [(one.node, one.usage) for _, one in promises]
+        with self._estate.tree.trial(removed=[self._hold_of(key) for key in leaving], added=kept):
+            if _fits(node, nomination.assignment.usage):
+                return None
+        promises[0][1].kept_from[waiting.queue] = None
+        return promises[0][0]
 
     def _would_come_back(self, nomination: Nomination) -> bool:
         """It has left twice for a head that is stuck at this moment, and would have to leave for it again: the room

@@ -10,10 +10,11 @@ from typing import NamedTuple, Protocol
 from admission.model.amounts import text
 from admission.model.durations import spoken
 from admission.model.names import WorkloadKey
-from admission.model.queue_policy import NOBODY, Identity, Limit, People, QueuePolicy, Target
+from admission.model.queue_policy import NOBODY, Identity, Limit, Manners, People, QueuePolicy, Target
 from admission.model.queues import FlavorResource
 from admission.model.workload import Workload
 from admission.rules.accounts import TOGETHER, TOTAL, Account, Accounts, Use, over_flavors
+from admission.rules.blocking import Blocking
 from admission.rules.effective_policy import NO_POLICY, Effective, Policies, whom
 from admission.rules.holders import Holder
 from admission.rules.order import Rank
@@ -59,6 +60,7 @@ class Policing:
         self._tree, self._waiting, self._holding = tree, waiting, holding
         self._effective: dict[tuple[str, str], Effective] = {}
         self._entries: dict[tuple[str, str, Identity], tuple[tuple[Account, Limit], ...]] = {}
+        self.blocking = Blocking()
         self.revision = 0  # counts what may make another look worth while
         self._stale = False
         self._evictions: dict[str, list[float]] = {}  # policy -> when, within the time that counts
@@ -116,6 +118,7 @@ class Policing:
         if not self.active:
             return
         self.revision += 1
+        self.freed.update(dict.fromkeys(self.blocking.left(queue, key)))
         if self._stale:
             return
         for account, place in self.accounts.leave(key):
@@ -214,6 +217,10 @@ class Policing:
             return False
         self.due[asking] = min(until, self.due.get(asking, until))
         return True
+
+    def manners(self, line: Line) -> Manners:
+        """What counts for one who waits."""
+        return self.effective(line.queue, _local_queue(line.workload)).manners
 
     def evicted(self, holder: Holder, now: float) -> None:
         """It was preempted: that counts in its policy's budget."""

@@ -49,6 +49,8 @@ class PolicyChanges:
     def wake(self, now: float) -> None:
         """Those who have come within a limit, and those for whom somebody is spared no more."""
         policing = self.policing
+        over = policing.blocking.expire(self._estate.holders.__contains__, now)
+        policing.freed.update(dict.fromkeys(over))
         if policing.freed or policing.due:
             due = policing.take_due(now)
             self._estate.era += bool(due)
@@ -62,5 +64,5 @@ class PolicyChanges:
     @property
     def wake_at(self) -> float | None:
         """When another run may decide otherwise, though nothing has happened."""
-        times = [*self.policing.due.values(), self._shrinking.wake_at]
+        times = [*self.policing.due.values(), self.policing.blocking.next, self._shrinking.wake_at]
         return min((one for one in times if one is not None), default=None)

@@ -11,6 +11,16 @@ _SEVERITY = {reason: severity for severity, reason in enumerate(_REASONS)}
 OVERLAP = "Workload has overlapping preemption targets with another workload"
 NO_LONGER_FITS = "Workload no longer fits after processing another workload"
 WOULD_COME_BACK = "Workload waits for one that it has made room for twice and that has not been able to use it"
+
+
+def behind(key: str, what: str) -> str:
+    return f"{key} is ahead of it in its strict queue and waits for {what}"
+
+
+def kept_for(key: str) -> str:
+    return f"what is free is kept for {key}, for which others had to leave"
+
+
 NOT_READY = "waiting for all admitted workloads to be in PodsReady condition"
 NAMESPACE_MISMATCH = "workload namespace doesn't match ClusterQueue selector"
 NAMESPACE_UNKNOWN = "Could not obtain workload namespace"

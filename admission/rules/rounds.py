@@ -10,12 +10,13 @@ from typing import NamedTuple
 from admission.model.decisions import Admit, Decision, Hold, Preempt
 from admission.model.names import WorkloadKey
 from admission.rules import cycle
+from admission.rules.blocking import Promise
 from admission.rules.consumption import billionths
 from admission.rules.cycle import Verdict, play
 from admission.rules.estate import Estate
 from admission.rules.flavors import NOTHING_TRIED
 from admission.rules.holders import Holder
-from admission.rules.nomination import nominate, scanned
+from admission.rules.nomination import Nomination, nominate, scanned
 from admission.rules.policing import identity_of
 from admission.rules.queue import Queue
 from admission.tree import Node
@@ -128,6 +129,8 @@ class Rounds:
             self._note_eviction(victim.workload)
         if verdict.newly:
             self._decisions.append(Preempt(waiting.key, verdict.newly))
+        if self._estate.policing.active:
+            self._promise(nomination)
         if not nomination.queue.strict:
             nomination.queue.sticky = waiting
         if nomination.queue.skips:
@@ -136,6 +139,28 @@ class Rounds:
         waiting.memo = None if verdict.newly else nomination
         victims = tuple([victim.workload for victim in nomination.victims])
         self._answer(verdict, parked=False, victims=victims)
+
+    def _promise(self, nomination: Nomination) -> None:
+        """What its victims leave behind is its own, for as long as a policy says."""
+        policing, waiting = self._estate.policing, nomination.waiting
+        seconds, node = policing.manners(waiting).hold_freed_quota, self._estate.tree.queue(nomination.queue.name)
+        if seconds and node is not None:
+            victims = tuple([victim.workload for victim in nomination.victims])
+            policing.blocking.promise(waiting.key, Promise(node, nomination.assignment.usage, victims, seconds))
+
+    def _block(self, verdict: Verdict) -> bool:
+        """Whether it holds up only those who want what it waits for, and not the whole queue."""
+        policing, waiting, queue = self._estate.policing, verdict.nomination.waiting, verdict.nomination.queue
+        waits = verdict.step in (cycle.NO_FIT, cycle.NO_CANDIDATES, cycle.BEHIND) and waiting.scanned is None
+        if not (policing.active and queue.strict and waits and queue.menu is not None):
+            return False
+        if policing.manners(waiting).strict_fifo_scope != "Flavors":
+            return False
+        groups = queue.menu.groups
+        asked = {name: groups[name] for ask in waiting.asks for name, units in ask.requests if units and name in groups}
+        needs = [(flavor, name) for name, group in asked.items() for flavor in group.flavors]
+        policing.blocking.block(queue.name, waiting.key, waiting.rank, needs)
+        return True
 
     def _note_eviction(self, victim: WorkloadKey) -> None:
         policing, holder = self._estate.policing, self._estate.holders.get(victim)
@@ -157,6 +182,10 @@ class Rounds:
         then = NOTHING_TRIED if waiting.scanned is None else waiting.scanned.progress
         if step == cycle.BLOCKED:
             self._estate.blocked[queue.name] = None
+        if self._block(verdict):
+            self._answer(verdict, parked=True)
+            queue.park(waiting)
+            return True
         refused = step in (cycle.REFUSED, cycle.LIMITED)
         stays = passed or waiting.scanned is not None or (queue.strict and not refused)
         if stays:

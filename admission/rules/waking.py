@@ -79,6 +79,7 @@ class Waking:
             if queue is not None:
                 policing = self._estate.policing
                 queue.wake(partial(self._estate.accepts, queue), policing.surplus if policing.active else None)
+                policing.blocking.woken(name)
                 self.stir(name)
         return bool(names)
 

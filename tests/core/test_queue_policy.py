@@ -220,6 +220,42 @@ def test_a_lowered_quota_is_reached_by_eviction_after_a_while(order: str, leaves
     assert evictions(office.run()) == []
 
 
+def test_a_strict_head_may_block_only_what_it_waits_for() -> None:
+    office = Office()
+    office.queue("a", {"std": {"cpu": "4"}}, {"fast": {"acme.io/gpu": "2"}}, strict_fifo=True)
+    office.policy("lanes", strictFIFOScope="Flavors")
+    office.by("ada", "runs", cpu="2")
+    office.by("ada", "head", cpu="4")
+    office.by("bob", "same", cpu="1")
+    office.by("bob", "other", gpu="1")
+    assert admitted(office.run()) == ["runs", "other"]
+    told = "lab/head is ahead of it in its strict queue and waits for cpu of flavor std"
+    assert office.why("same") == ("WaitingForQuota", told)
+    office.by("bob", "late", cpu="1")
+    assert admitted(office.run()) == []
+    office.scheduler.remove(office.key("head"))
+    assert admitted(office.run()) == ["same", "late"]
+
+
+def test_what_victims_leave_is_kept_for_whom_they_left() -> None:
+    def day(**preemption: str) -> list[str]:
+        office = Office()
+        office.queue("a", cpu="4", preemption=LOWER, strict_fifo=True)
+        if preemption:
+            office.policy("calm", preemption=preemption)
+        office.by("ada", "small", cpu="1")
+        office.run()
+        office.by("ada", "large", priority=1, cpu="4")
+        [(victim, _)] = preempted(office.run())
+        office.by("bob", "thief", priority=9, cpu="3")
+        found = admitted(office.run())
+        office.finish(victim)
+        return found + admitted(office.run())
+
+    assert day() == ["thief"]
+    assert day(holdFreedQuota="2m") == ["large"]
+
+
 def evictions(run: Run) -> list[str]:
     return [one.workload.partition("/")[2] for one in run.decisions if isinstance(one, Evict)]
 
