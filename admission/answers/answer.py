@@ -5,7 +5,7 @@ from admission.answers.identity import identified, identified_workload, identity
 from admission.answers.pods import check_pod, stamped_pod
 from admission.answers.policies import beyond_policies
 from admission.answers.request import Answer, Request, View
-from admission.answers.stamping import stamped_by_rules
+from admission.answers.stamping import kept_stamped, stamped_by_rules
 from admission.api.documents import Document, Unreadable
 from admission.api.field_errors import FieldError
 from admission.stamping.ancestors import NestedTooDeeply
@@ -70,10 +70,14 @@ def _stamped(kind: str, document: Document, request: Request, view: View) -> Ans
     around, descriptor = _surroundings(request, view), view.job_kinds[kind]
     job = incoming(kind, descriptor, document)
     if request.old_object is not None:
+        again = kept_stamped(kind, descriptor, document, request.old_object, request, view)
+        if again.refusals:
+            return _refused_if(list(again.refusals), again.warnings)
+        job = incoming(kind, descriptor, again.document) if again.patch else job
         before = incoming(kind, descriptor, request.old_object)
         stamp = keep_held(job, before, around)
         kept = identity_kept(job.metadata.annotations, before.metadata.annotations)
-        return Answer(patch=(*kept, *stamp.patch), warnings=stamp.warnings)
+        return Answer(patch=(*again.patch, *kept, *stamp.patch), warnings=stamp.warnings)
     given = stamped_by_rules(kind, descriptor, document, job.metadata, request, view)
     if given.refusals:
         return _refused_if(list(given.refusals), given.warnings)

@@ -13,11 +13,14 @@ from admission.api.documents import Document, whole
 from admission.api.documents import view as decoded
 from admission.api.field_errors import FieldError
 from admission.jobs.descriptor import Descriptor
-from admission.jobs.pods_within import spread
+from admission.jobs.places import value_at
+from admission.jobs.pods_within import pods_within, spread
 from admission.model.job_profile import JobProfile
-from admission.model.names import WRITTEN_BY_STAMPING
+from admission.model.names import STAMPED, WRITTEN_BY_STAMPING
+from admission.readers.narrow import mapping
+from admission.readers.stamps import read_stamps
 from admission.stamping.ancestors import managed_owner
-from admission.stamping.colocation import means
+from admission.stamping.colocation import COLOCATION, means
 from admission.stamping.difference import difference
 from admission.stamping.foreign_hints import NAMESPACE_LABEL, named
 from admission.stamping.incoming import Metadata
@@ -25,6 +28,8 @@ from admission.stamping.matching import Subject, may_be_for
 from admission.stamping.pipeline import Rules, stamp_manifest
 
 _BATCH = b"kubernetes.io/batch-"
+_ANNOTATIONS = ("metadata", "annotations")
+_MARKS = (STAMPED, COLOCATION)  # on pod templates
 
 
 class ByRules(NamedTuple):
@@ -65,6 +70,32 @@ def stamped_by_rules(
     return ByRules(after if patch else document, patch, said.warnings)
 
 
+def kept_stamped(
+    kind: str, descriptor: Descriptor, document: Document, before: Document, request: Request, view: View
+) -> ByRules:
+    """For a changed job: templates that were stamped and come without the mark of it are stamped again, by the profiles
+    that have stamped the job.
+
+    Whoever applies a manifest again puts lists back as their author wrote them, and most kinds keep their templates in
+    lists. Raises Unreadable, CannotStamp.
+    """
+    if not _may_be_marked(before):
+        return ByRules(document)
+    old, new = whole(before), whole(document)
+    if _unmarked(descriptor, new) <= _unmarked(descriptor, old):
+        return ByRules(document)
+    names = read_stamps(value_at(new, _ANNOTATIONS)) or read_stamps(value_at(old, _ANNOTATIONS))
+    profiles = [one for one in view.job_profiles if one.name in names]
+    labels = view.namespace_labels(request.namespace)
+    subject = Subject(kind, request.namespace, labels, request.username, request.groups)
+    after = _own_copy(document)
+    said = stamp_manifest(after, subject, descriptor, rules_of(request, view, (), profiles))
+    if said.refusals:
+        return ByRules(document, warnings=said.warnings, refusals=said.refusals)
+    patch = difference(new, after)
+    return ByRules(after if patch else document, patch)
+
+
 def rules_of(
     request: Request, view: View, systems: tuple[str, ...], profiles: Sequence[JobProfile], telling: bool = False
 ) -> Rules:
@@ -80,6 +111,16 @@ def rules_of(
         uid=request.uid,
         telling=telling,
     )
+
+
+def _may_be_marked(document: Document) -> bool:
+    return isinstance(document, Mapping) or any(mark.encode() in bytes(document) for mark in _MARKS)
+
+
+def _unmarked(descriptor: Descriptor, manifest: Mapping[str, Any]) -> int:
+    """How many of its pods show no mark of stamping."""
+    told = (mapping(value_at(pod.seen, _ANNOTATIONS)) for pod in pods_within(descriptor, dict(manifest)))
+    return sum(1 for annotations in told if not any(mark in annotations for mark in _MARKS))
 
 
 class _Template(msgspec.Struct):

@@ -61,6 +61,30 @@ def test_a_second_apply_changes_nothing_that_was_stamped() -> None:
     assert applied.body["metadata"]["labels"] == before["metadata"]["labels"]
 
 
+def test_templates_that_come_back_as_their_author_wrote_them_are_stamped_again() -> None:
+    """A second apply puts whole lists back, and with them the templates that lie in one."""
+    world = world_with(stamp={"queue": {"name": "nowhere"}, "qosClass": "LS", "labels": {"cost-center": "42"}})
+    group = {"name": "workers", "replicas": 1, "template": {"spec": {"parallelism": 1, "template": pods(1)}}}
+    written = {
+        "apiVersion": "jobset.x-k8s.io/v1alpha2",
+        "kind": "JobSet",
+        "metadata": {"name": "j", "namespace": "lab"},
+        "spec": {"replicatedJobs": [group]},
+    }
+    assert world.api.create(written).ok
+    world.settle()
+    where = Ref("JobSet", "lab", "j")
+    before = world.api.get(where).body
+    assert before is not None
+    metadata = before["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["metadata"]
+    assert metadata["labels"] == {"koordinator.sh/qosClass": "LS", "cost-center": "42"}
+    applied = world.api.patch(where, written)
+    assert applied.ok, applied.message
+    assert applied.body is not None
+    assert applied.body["spec"] == before["spec"]
+    assert applied.body["metadata"]["annotations"] == before["metadata"]["annotations"]
+
+
 def test_nobody_changes_what_stamping_noted() -> None:
     world = world_with(stamp={"queue": CREATE})
     world.api.create(bare_job())
