@@ -1,16 +1,22 @@
 """Limits per user and group, minimum run times, budgets and work that is not preempted, as the scheduler keeps them."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
+from admission.api.crd import schema_of
 from admission.model.decisions import Evict
 from admission.readers.queue_policy import policy_errors, read_queue_policy
 from admission.rules.scheduler import Run
+from controller.cli.__main__ import app
 from tests.core.lab import LOWER, RECLAIM_ANY, Lab, admitted, preempted
+
+ROOT = Path(__file__).parents[2]
 
 
 class Office(Lab):
@@ -324,3 +330,25 @@ def test_nobody_ever_has_more_than_allowed_and_at_rest_nobody_waits_who_may_run(
     for name in office.scheduler.pending("a") + office.scheduler.pending("b"):
         hold = office.scheduler.inspect(name, office.now)
         assert getattr(hold, "reason", "") in ("LimitReached", "WaitingForQuota"), hold
+
+
+def test_every_field_is_described_in_the_documentation() -> None:
+    page = (ROOT / "docs" / "queue-policy.md").read_text(encoding="utf-8")
+    assert [name for name in fields_of(schema_of("QueuePolicy")["properties"]["spec"]) if name not in page] == []
+
+
+def fields_of(schema: dict[str, Any]) -> list[str]:
+    inner = schema.get("properties", {})
+    found = list(inner)
+    for each in (*inner.values(), *([schema["items"]] if "items" in schema else [])):
+        found += fields_of(each)
+    return found
+
+
+def test_the_example_lets_two_of_ada_run_and_one_of_the_students() -> None:
+    told = CliRunner().invoke(app, ["simulate", str(ROOT / "examples" / "policies" / "research.yaml")])
+    assert (told.exit_code, "lockgate.dev/" in told.output) == (0, False)
+    why = CliRunner().invoke(
+        app, ["explain", "Job/default/ada-2", str(ROOT / "examples" / "policies" / "research.yaml"), "--at", "5s"]
+    )
+    assert "ada runs 2 of 2 jobs allowed by QueuePolicy research" in " ".join(why.output.split())
