@@ -81,5 +81,3 @@ def identity_errors(document: Document, before: Document | None) -> list[FieldEr
 def _mentions(document: Document) -> bool:
     """Without decoding it; "maybe" where it is decoded already."""
     return _MARK in bytes(document) if isinstance(document, msgspec.Raw) else True
-
-

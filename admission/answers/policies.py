@@ -47,7 +47,9 @@ def beyond_policies(descriptor: Descriptor, document: Document, request: Request
     who = creator(request.username, request.groups, around.queue_policies.groups)
     who = stated(annotations) if speaks(annotations) else who
     where = key(_LABEL, QUEUE_NAME)
-    errors = [forbidden(where, why) for why in (*_not_admitted(effective, who, name), *_crowded(effective, who, around))]
+    errors = [
+        forbidden(where, why) for why in (*_not_admitted(effective, who, name), *_crowded(effective, who, around))
+    ]
     rows = list(effective.matching(who))
     if any(row.max_priority is not None or row.pods_per_workload is not None for row in rows):
         errors += _beyond(effective, rows, who, descriptor, document, around)
@@ -103,4 +105,3 @@ def _spoken(people: People) -> str:
     groups = ", ".join(people.groups)
     parts = [f"users {users}" if users else "", f"groups {groups}" if groups else ""]
     return " and ".join(part for part in parts if part)
-

@@ -39,7 +39,7 @@ async def install(
     for crd in crds:
         await cluster.established(crd["metadata"]["name"])
     for manifest in [
-        *roles.manifests(core.namespace, core.gates),
+        *roles.manifests(core.namespace),
         *aggregation.rights(core.namespace),
         scraping.reader(),
     ]:

@@ -5,11 +5,9 @@ from typing import Any
 
 from admission.answers.configurations import JOB_KINDS, QUEUE_KINDS, SECRET
 from admission.api.crd import CONVERTED, crd_name
-from admission.model.gates import DEFAULTS, Gates
 from admission.model.job_kind import AGGREGATE_LABEL
 from admission.model.kinds import COUNTED, JOBS, KINDS, KUEUE, LOCKGATE, SINGLE, WATCHED, Kind
 from admission.published.pending import GROUP, VERSIONS
-from admission.stamping.job import DEFAULT_PRIORITY_CLASS
 from controller.pages.names import SECRET as CONTROLLER_SECRET
 
 Rule = dict[str, Any]
@@ -20,10 +18,11 @@ _RBAC = "rbac.authorization.k8s.io"
 _WATCH = ("list", "watch")
 
 
-def manifests(namespace: str, gates: Gates = DEFAULTS) -> list[dict[str, Any]]:
+def manifests(namespace: str) -> list[dict[str, Any]]:
     """Accounts in `namespace`, what they may do in the cluster, and what only there."""
     made = []
-    for name, wide, narrow in ((CONTROLLER, _controller(), _lease()), (WEBHOOKS, _webhooks(gates), [*_secret(), *_single()])):
+    webhooks = [*_secret(), *_single()]
+    for name, wide, narrow in ((CONTROLLER, _controller(), _lease()), (WEBHOOKS, _webhooks(), webhooks)):
         made.append(_object("v1", "ServiceAccount", name, namespace))
         made.append({**_object(f"{_RBAC}/v1", "ClusterRole", name), "rules": wide})
         made.append(_binding("ClusterRoleBinding", "ClusterRole", name, namespace))
@@ -96,13 +95,12 @@ def _by_group(kinds: Iterable[Kind]) -> Iterable[tuple[str, list[str]]]:
     return plurals.items()
 
 
-def _webhooks(gates: Gates) -> list[Rule]:
+def _webhooks() -> list[Rule]:
     configurations = ("mutatingwebhookconfigurations", "validatingwebhookconfigurations")
     ours = {"resourceNames": [JOB_KINDS, QUEUE_KINDS]}
     converted = {"resourceNames": [crd_name(kind) for kind in CONVERTED]}
-    default_class = {**_may(("get",), KUEUE, "workloadpriorityclasses"), "resourceNames": [DEFAULT_PRIORITY_CLASS]}
     return [
-        *([default_class] if gates["WorkloadPriorityClassDefaulting"] else ()),
+        _may(("get",), KUEUE, "workloadpriorityclasses"),  # whether there is a default one, and what policies allow
         _may(("list",), "", "pods"),  # whether any names an elastic quota that is to go
         _may(_WATCH, KINDS["ElasticQuota"].group, "elasticquotas"),
         _may(_WATCH, "", "namespaces"),

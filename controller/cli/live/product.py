@@ -204,7 +204,7 @@ class OwnProduct:
 
     async def _grant(self, without: set[str]) -> None:
         """What `install` grants, but no reading of these."""
-        for manifest in roles.manifests(self.core.namespace, self.core.gates):
+        for manifest in roles.manifests(self.core.namespace):
             if "rules" in manifest:
                 rules = [left for rule in manifest["rules"] for left in _without(rule, without)]
                 await self._cluster.apply({**manifest, "rules": rules})
