@@ -16,6 +16,7 @@ from tests.refusals import (
     other_jobs,
     priority_class,
     provisioning,
+    queue_policy,
     resource_flavor,
     topology,
     workload,
@@ -43,7 +44,7 @@ ROWS: tuple[Row, ...] = (
 )
 
 # Of kinds that Kueue has not.
-OWN_ROWS: tuple[Row, ...] = (*job_kind.ROWS,)
+OWN_ROWS: tuple[Row, ...] = (*job_kind.ROWS, *queue_policy.ROWS)
 
 # Of kinds that operators bring, whose CRDs are big: for clusters that have them.
 JOB_ROWS: tuple[Row, ...] = other_jobs.ROWS
