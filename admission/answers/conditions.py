@@ -44,9 +44,11 @@ EVER_QUEUED: Condition = (
 )
 POD_CHANGED: Condition = ("changes-what-is-checked", f"{_CREATES} || {_differ(_LABELS, _SPEC)}")
 SPEC_CHANGED: Condition = ("changes-its-spec", f"{_CREATES} || {_differ(_SPEC)}")
-_QUOTA_NOTES = "[" + ", ".join(
-    f"'{name}' in {_ANNOTATIONS} ? {_ANNOTATIONS}['{name}'] : ''" for name in (NAMESPACES, WEIGHT)
-) + "]"
+_QUOTA_NOTES = (
+    "["
+    + ", ".join(f"'{name}' in {_ANNOTATIONS} ? {_ANNOTATIONS}['{name}'] : ''" for name in (NAMESPACES, WEIGHT))
+    + "]"
+)
 # Figures are published all the time, by us and by Koordinator's scheduler.
 QUOTA_CHANGED: Condition = (
     "changes-what-is-checked",
@@ -62,15 +64,16 @@ WORKLOAD_CHANGED: Condition = (
 
 
 def new_or_released(kind: str, hold: Hold) -> Condition:
-    """A new job, or one whose hold changes: somebody may be letting it go. `kind`: as in `Ref.kind`.
+    """A new job, or one that changes: somebody may be letting it go, or take away what its templates were stamped with.
+    `kind`: as in `Ref.kind`.
 
-    Of batch Jobs the product's own starts are left out too: there are many, and their one template is easy to find.
+    A batch Job has one template, which no second apply replaces: what matters of it is the hold. The product's own
+    starts are left out too, as there are many and that template is easy to find.
     """
-    name = "is-new-or-released-by-hand"
     if kind == "Job":
         was, is_ = _SUSPENDED.format("oldObject"), _SUSPENDED.format("object")
-        return name, f"{_CREATES} || ({was} && !{is_} && !({_STARTED}))"
-    return name, f"{_CREATES} || {_differ(_member(hold))}"
+        return "is-new-or-released-by-hand", f"{_CREATES} || ({was} && !{is_} && !({_STARTED}))"
+    return "is-new-or-changed", f"{_CREATES} || {_differ(_member(hold), _SPEC)}"
 
 
 def changed(kind: str) -> Condition:

@@ -48,7 +48,9 @@ class Site:
             [*argv, *arguments], input=text, capture_output=True, text=True, timeout=PATIENCE, check=False
         )
         if done.returncode:
-            raise subprocess.CalledProcessError(done.returncode, done.args, done.stdout, done.stderr)
+            error = subprocess.CalledProcessError(done.returncode, done.args, done.stdout, done.stderr)
+            error.add_note(done.stderr)
+            raise error
         return done.stdout
 
     def apply(self, manifest: Object) -> "Job":
@@ -78,7 +80,7 @@ class Site:
     def reserved(self, queue: str) -> int:
         """How many Workloads hold quota of a ClusterQueue: counted, as its own status comes some seconds later."""
         found = self.api.get(KINDS["Workload"].path())["items"]
-        return sum(1 for one in found if _holds_quota_of(one, queue))
+        return sum(1 for one in found if holds_quota_of(one, queue))
 
     def occupy(self, queue: str) -> Object:
         """A Workload that needs all of a queue's CPUs, more important than any job."""
@@ -99,7 +101,7 @@ class Site:
         return self.api.get(f"{WORKLOADS}/{workload['metadata']['name']}")
 
 
-def _holds_quota_of(workload: Object, queue: str) -> bool:
+def holds_quota_of(workload: Object, queue: str) -> bool:
     if workload.get("status", {}).get("admission", {}).get("clusterQueue") != queue:
         return False
     return holds(workload, "QuotaReserved") and not holds(workload, "Finished")
