@@ -74,6 +74,7 @@ class Effects:
         self._objects: dict[Ref, deque[_Item]] = {}
         self._ready: list[tuple[int, _Item]] = []
         self._running: dict[asyncio.Task[None], _Item] = {}
+        self._doubts: dict[Ref, None] = {}  # State waits for a read of each, whoever is in office meanwhile
         self._reading: dict[Ref, asyncio.Task[None]] = {}
         self._waiting = 0  # taken, not answered
         self._answered = asyncio.Event()
@@ -94,9 +95,8 @@ class Effects:
                         earlier.rank = item.rank
                         self._offer(earlier)
             self._offer(item)
-        for ref in plan.reads:
-            if ref not in self._reading:
-                self._reading[ref] = self._spawn(self._settle(ref), name=f"read {ref}")
+        self._doubts |= dict.fromkeys(plan.reads)
+        self._read()
         self._pump()
 
     async def room(self, limit: int) -> None:
@@ -112,6 +112,7 @@ class Effects:
         """
         self._open, self.settled = True, True
         self._broken = asyncio.get_running_loop().create_future()
+        self._read()
         try:
             await self._broken
         finally:
@@ -251,12 +252,18 @@ class Effects:
 
     # --- doubts
 
+    def _read(self) -> None:
+        for ref in self._doubts:
+            if ref not in self._reading:
+                self._reading[ref] = self._spawn(self._settle(ref), name=f"read {ref}")
+
     async def _settle(self, ref: Ref) -> None:
         """Read until an answer comes: State trusts nothing about the object before."""
         try:
             while True:
                 try:
                     await self._look(ref)
+                    self._doubts.pop(ref, None)
                     return
                 except ApiError as error:
                     log.warning("cannot read an object that is in doubt", object=str(ref), why=str(error))

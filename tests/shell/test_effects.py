@@ -216,6 +216,18 @@ async def test_a_doubt_is_settled_by_reading_until_an_answer_comes(
     assert stage.looked == [ref]
 
 
+async def test_a_doubt_outlives_the_office_in_which_it_came_up(stage: Stage) -> None:
+    """Nobody would ask again: the object has not changed, so no watch tells of it, and its quota stays assumed."""
+    stage.unreadable = 1_000_000
+    stage.take(reads=(Ref("Workload", "ns", "a"),))
+    await stage.rests()
+    await stage.stops()
+    stage.unreadable = 0
+    assert not stage.looked
+    stage.task = asyncio.create_task(stage.effects.run())
+    await until(lambda: stage.looked == [Ref("Workload", "ns", "a")])
+
+
 async def test_a_fault_in_taking_an_outcome_ends_the_work(stage: Stage) -> None:
     stage.fault = RuntimeError("ours")
     stage.take(patch(1, "a"))
