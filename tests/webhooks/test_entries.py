@@ -198,14 +198,14 @@ async def test_pods_are_asked_about_as_long_as_something_is_about_them() -> None
         assert about_pods(stored) == []
 
 
-async def test_job_profiles_for_other_kinds_are_not_about_pods() -> None:
+async def test_job_profiles_are_about_pods_where_they_name_them() -> None:
     async with loopback() as (stored, url), Client(host=url) as client:
         installed(stored)
         view = ClusterView(client, DEFAULTS)
         for kinds, asked in (
             (("Job.batch",), []),
             (("Job.batch", "Pod"), ["mpod.kb.io", "vpod.kb.io"]),
-            ((), ["mpod.kb.io", "vpod.kb.io"]),
+            ((), []),  # a profile that names no kinds means jobs
         ):
             view.job_profiles = (JobProfile("p", match=Match(kinds=kinds)),)
             await Entries(client, view).step()
