@@ -30,9 +30,7 @@ def missing(target: Target) -> Standing:
     return False, "TargetNotFound", f"There is no {target}: create it, or correct spec.target"
 
 
-def reconcile_queue_policy(
-    policy: QueuePolicy, standing: Standing, uses: tuple[Use, ...] | None, now: float
-) -> Wishes:
+def reconcile_queue_policy(policy: QueuePolicy, standing: Standing, uses: tuple[Use, ...] | None, now: float) -> Wishes:
     """Its status, written when it changes. `uses`: as they are told; None: not yet."""
     if policy.deleting:
         return NOTHING

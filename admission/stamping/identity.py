@@ -46,7 +46,9 @@ def written(annotations: Annotations, who: Identity) -> tuple[tuple[PatchOperati
         if before == value:
             continue
         if before is not None:
-            warnings.append(f"{key('.'.join(_WHERE), name)}: is written by Lockgate alone: {before!r} is not taken over")
+            warnings.append(
+                f"{key('.'.join(_WHERE), name)}: is written by Lockgate alone: {before!r} is not taken over"
+            )
         if value is None:
             patch.append(remove((*_WHERE, name)))
         else:
@@ -70,7 +72,8 @@ def changed(annotations: Annotations, before: Annotations) -> Iterator[FieldErro
     for name in (USER, GROUPS):
         if (annotations or {}).get(name) != (before or {}).get(name):
             yield forbidden(
-                key(".".join(_WHERE), name), "is written by Lockgate alone, when the object is created: leave it as it is"
+                key(".".join(_WHERE), name),
+                "is written by Lockgate alone, when the object is created: leave it as it is",
             )
 
 

@@ -42,7 +42,7 @@ def runtime(total: int, children: Iterable[Child]) -> dict[str, int]:
 
 
 def scaled(total: int, fixed: int, least: Mapping[str, int]) -> dict[str, int]:
-    """Minimums that fit into `total` beside `fixed`, the minimums that never shrink; unchanged where they fit anyway."""
+    """Minimums that fit into `total` beside `fixed`, the minimums that never shrink; as they are where they fit."""
     wanted = sum(least.values())
     if wanted + fixed <= total:
         return dict(least)

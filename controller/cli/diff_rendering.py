@@ -119,7 +119,9 @@ def _summary(found: Comparison) -> str:
         return f"Nothing differs: {counted(len(found.jobs), 'job')} until {spoken(found.until)}."
     counts = [f"{count} {_SAID[change]}" for change in CHANGES if (count := found.count(change))]
     same = sum(not one.changes for one in found.jobs)
-    return f"{counted(len(found.jobs), 'job')} until {spoken(found.until)}: {', '.join([*counts, f'{same} as before'])}."
+    return (
+        f"{counted(len(found.jobs), 'job')} until {spoken(found.until)}: {', '.join([*counts, f'{same} as before'])}."
+    )
 
 
 def _jobs(changed: list[Change]) -> Table:

@@ -106,7 +106,10 @@ def _webhooks() -> list[Rule]:
         _may(_WATCH, "", "namespaces"),
         _may(_WATCH, KUEUE, "clusterqueues", "cohorts", "localqueues"),
         _may(_WATCH, LOCKGATE, *(KINDS[name].plural for name in ("JobKind", "JobProfile", "QueuePolicy"))),
-        *(_may(_WATCH, KINDS[kind].group, KINDS[kind].plural) for kind in ("ClusterColocationProfile", "PriorityClass")),
+        *(
+            _may(_WATCH, KINDS[kind].group, KINDS[kind].plural)
+            for kind in ("ClusterColocationProfile", "PriorityClass")
+        ),
         *(_may(("get",), group, *plurals) for group, plurals in _by_group(KINDS[name] for name in JOBS)),
         {**_may(("get", "patch"), "admissionregistration.k8s.io", *configurations), **ours},
         {**_may(("get", "patch"), "apiextensions.k8s.io", "customresourcedefinitions"), **converted},

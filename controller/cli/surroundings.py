@@ -82,7 +82,7 @@ def read_objects(paths: Sequence[FilePath]) -> list[Written]:
 def view_of(objects: Iterable[Written], koordinator: Koordinator = DEFAULTS.koordinator) -> StoredView:
     """What webhooks would see. Raises BadManifests for profiles and kinds that they would refuse."""
     table: dict[str, dict[Ref, dict[str, Any]]] = {}
-    problems = []
+    problems: list[Problem] = []
     for one in objects:
         problems += (Problem(one.file, one.document, None, error.path, error.body, "mend it") for error in _errors(one))
         table.setdefault(one.ref.kind, {})[one.ref] = one.content

@@ -42,7 +42,7 @@ numbers = st.integers(0, 40) | st.integers(0, 2**70)
 families = st.lists(
     st.builds(
         Child,
-        st.sampled_from("abcdefgh"), numbers, numbers, st.integers(-2, 9) | numbers, st.booleans(), st.just(0) | numbers,
+        st.sampled_from("abcdefgh"), numbers, numbers, st.integers(-2, 9) | numbers, st.booleans(), st.just(0) | numbers
     ),
     max_size=6,
     unique_by=lambda child: child.name,
@@ -74,7 +74,8 @@ def test_more_weight_never_means_less(total: int, children: list[Child], more: i
 @given(numbers, numbers, st.dictionaries(st.sampled_from("abcdef"), numbers, max_size=5))
 def test_scaled_minimums_fit_and_never_grow(total: int, fixed: int, least: dict[str, int]) -> None:
     fitting = scaled(total, fixed, least)
-    assert fitting.keys() == least.keys() and all(0 <= fitting[name] <= least[name] for name in least)
+    assert fitting.keys() == least.keys()
+    assert all(0 <= fitting[name] <= least[name] for name in least)
     assert sum(fitting.values()) <= max(0, total - fixed)
 
 

@@ -8,8 +8,8 @@ from admission.model.kinds import Ref
 from admission.world.answers import Answer
 from admission.world.objects import Frozen, ref_of
 from admission.world.operators import NotPossible
-from admission.world.webhooks import ADMINISTRATOR
 from admission.world.store import Change
+from admission.world.webhooks import ADMINISTRATOR
 from controller.cli.live.wire import Wire
 
 

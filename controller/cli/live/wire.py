@@ -12,8 +12,8 @@ from admission.model.kinds import KINDS, KUEUE, Kind, Ref, kind_of
 from admission.world.answers import Answer, HookCall
 from admission.world.objects import Frozen, kind_key
 from admission.world.server import JOB_CONTROLLER
-from admission.world.webhooks import ADMINISTRATOR
 from admission.world.versions import version_of
+from admission.world.webhooks import ADMINISTRATOR
 from controller.cli.live.names import Names
 from controller.cli.live.pace import Pace
 from controller.kube.client import JSON, MERGE_PATCH, Client
