@@ -17,9 +17,7 @@ MOST_USERS = 100  # in a status; some 10 KB
 
 
 class QueuePolicies:
-    def __init__(
-        self, objects: Objects, scheduler: Scheduler, timers: Timers, look_at: Callable[[Ref], None]
-    ) -> None:
+    def __init__(self, objects: Objects, scheduler: Scheduler, timers: Timers, look_at: Callable[[Ref], None]) -> None:
         self.slots: dict[str, Slot[QueuePolicy]] = {}
         self.takers: Mapping[str, Callable[[str, Any], None]] = {"QueuePolicy": self._take}
         self._objects, self._timers, self._look_at = objects, timers, look_at
