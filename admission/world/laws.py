@@ -110,6 +110,7 @@ class QuotaLaw:
         self._memory = memory
         self._trees: list[tuple[float, Tree]] = [(world.now, Tree())]  # since when
         self._held: dict[Ref, tuple[str, Usage]] = {}
+        self._back: dict[Ref, None] = {}
         self._used: dict[str, Usage] = {}
         world.api.listen(self._note)
 
@@ -121,15 +122,23 @@ class QuotaLaw:
             before = self._held.pop(change.ref, None)
             if before is not None:
                 self._add(*before, -1)
-            after = None if change.type == "DELETED" else holding(change.new)
+            after = None if self._is_back(change, before is not None) else holding(change.new)
             if after is not None:
                 self._held[change.ref] = after
                 self._add(*after, 1)
-                # Somebody who reactivates what still has a reservation makes it count again; that is no write of ours.
-                again = change.old is not None and holds(change.old, QUOTA_RESERVED)
-                if before != after and not (before is None and again):
+                if before != after:
                     self.admitted += before is None
                     self._judge(change.ref, *after)
+
+    def _is_back(self, change: Change, held: bool) -> bool:
+        """Gone, or reactivated by somebody while it still has a reservation: that makes it count again, by no write of
+        ours, and what we let into its room before we hear of it is no fault."""
+        reserved = change.type != "DELETED" and holds(change.new, QUOTA_RESERVED)
+        if not reserved:
+            self._back.pop(change.ref, None)
+        elif not held and holding(change.new) and change.old is not None and holds(change.old, QUOTA_RESERVED):
+            self._back[change.ref] = None
+        return change.type == "DELETED" or change.ref in self._back
 
     def _add(self, queue: str, usage: Usage, sign: int) -> None:
         used = self._used.setdefault(queue, {})
