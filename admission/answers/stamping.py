@@ -4,6 +4,7 @@ Most clusters have no rules at all, and most rules are for other jobs; then a jo
 """
 
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from typing import Any, NamedTuple
 
 import msgspec
@@ -26,6 +27,7 @@ from admission.stamping.foreign_hints import NAMESPACE_LABEL, named
 from admission.stamping.incoming import Metadata
 from admission.stamping.matching import Subject, may_be_for
 from admission.stamping.pipeline import Rules, stamp_manifest
+from admission.stamping.reapplied import translate_again
 
 _BATCH = b"kubernetes.io/batch-"
 _ANNOTATIONS = ("metadata", "annotations")
@@ -74,7 +76,7 @@ def kept_stamped(
     kind: str, descriptor: Descriptor, document: Document, before: Document, request: Request, view: View
 ) -> ByRules:
     """For a changed job: templates that were stamped and come without the mark of it are stamped again, by the profiles
-    that have stamped the job.
+    that have stamped the job; those that keep the mark have their resources translated again.
 
     Whoever applies a manifest again puts lists back as their author wrote them, and most kinds keep their templates in
     lists. Raises Unreadable, CannotStamp.
@@ -83,7 +85,13 @@ def kept_stamped(
         return ByRules(document)
     old, new = whole(before), whole(document)
     if _unmarked(descriptor, new) <= _unmarked(descriptor, old):
-        return ByRules(document)
+        after = deepcopy(dict(new))
+        stored = {str(pod): pod.seen for pod in pods_within(descriptor, dict(old))}
+        for pod in pods_within(descriptor, after):
+            translate_again(pod.seen, stored.get(str(pod), {}), view.configuration.koordinator.bands)
+            pod.keep()
+        patch = difference(new, after)
+        return ByRules(after if patch else document, patch)
     names = read_stamps(value_at(new, _ANNOTATIONS)) or read_stamps(value_at(old, _ANNOTATIONS))
     profiles = [one for one in view.job_profiles if one.name in names]
     labels = view.namespace_labels(request.namespace)

@@ -30,7 +30,7 @@ def check_elastic_quota(
     if quota.deleting or (before is not None and old is not None and _same(wire, quota, whole(before), old)):
         return []
     if old is not None and quota.name in (words.ROOT, words.SYSTEM):
-        return [forbidden("", f"{quota.name} is built in and must stay as it is")]
+        return [forbidden("metadata.name", f"{quota.name} is built in and must stay as it is")]
     return list(_by_itself(wire, quota, old)) or [
         *_beside(quota, others),
         *_in_its_tree(quota, old, others, has_pods),
@@ -41,13 +41,14 @@ def check_deletion(document: Document, others: Bindings, has_pods: HasPods) -> l
     """Of one that is to go. Raises Unreadable."""
     quota = read_elastic_quota(whole(document))
     if quota.name in words.BUILT_IN:
-        return [forbidden("", f"{quota.name} is built in and can not be deleted")]
+        return [forbidden("metadata.name", f"{quota.name} is built in and can not be deleted")]
     children = _children(quota, others)
     if children:
-        return [forbidden("", f"quota has children, delete them first: {_listed(children)}")]
+        return [forbidden("metadata.name", f"quota has children, delete them first: {_listed(children)}")]
     counts = others.by_name.get(quota.name, quota)
     if counts.key == quota.key and has_pods(quota.name):
-        return [forbidden("", f"quota has pods: delete those with the label {words.QUOTA_NAME}={quota.name} first")]
+        said = f"quota has pods: delete those with the label {words.QUOTA_NAME}={quota.name} first"
+        return [forbidden("metadata.name", said)]
     return []
 
 

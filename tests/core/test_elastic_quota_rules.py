@@ -96,7 +96,7 @@ def test_what_may_not_go() -> None:
     def deleted(name: str, user: str = "admin") -> str:
         return cluster.world.api.delete(Ref("ElasticQuota", "lab", name), user=user).message
 
-    assert "quota has children, delete them first: child" in deleted("top")
+    assert "metadata.name: Forbidden: quota has children, delete them first: child" in deleted("top")
     assert "quota has pods" in deleted("child")
     assert "built in" in deleted("koordinator-default-quota")
     assert cluster.world.api.delete(Ref("Pod", "lab", "p")).ok
