@@ -7,7 +7,8 @@ import json
 
 from admission.jobs.hold import Hold
 from admission.model.elastic_quota import NAMESPACES, WEIGHT
-from admission.model.names import QUEUE_NAME, WORKLOAD_ANNOTATION
+from admission.model.names import QUEUE_NAME, STAMPED, WORKLOAD_ANNOTATION
+from admission.stamping.colocation import COLOCATION
 
 Condition = tuple[str, str]  # name, CEL
 
@@ -24,6 +25,11 @@ _NAMES_QUEUE = f"has({{0}}.metadata.labels) && '{QUEUE_NAME}' in {{0}}.metadata.
 _STARTED = (
     "has(object.spec.template.metadata) && has(object.spec.template.metadata.annotations) && "
     f"'{WORKLOAD_ANNOTATION}' in object.spec.template.metadata.annotations"
+)
+_TEMPLATE_NOTES = "oldObject.spec.template.metadata.annotations"
+_STAMPED_BEFORE = (
+    f"has(oldObject.spec.template.metadata) && has({_TEMPLATE_NOTES}) && "
+    f"('{STAMPED}' in {_TEMPLATE_NOTES} || '{COLOCATION}' in {_TEMPLATE_NOTES})"
 )
 _CREATES = "request.operation == 'CREATE'"
 # A request for the object itself has no such key at all, and CEL fails on what is missing.
@@ -67,12 +73,15 @@ def new_or_released(kind: str, hold: Hold) -> Condition:
     """A new job, or one that changes: somebody may be letting it go, or take away what its templates were stamped with.
     `kind`: as in `Ref.kind`.
 
-    A batch Job has one template, which no second apply replaces: what matters of it is the hold. The product's own
-    starts are left out too, as there are many and that template is easy to find.
+    A batch Job has one template, which no second apply replaces: what matters of it is the hold, and the pod in a
+    template that was stamped. The product's own starts are left out too, as there are many and that template is easy to
+    find.
     """
     if kind == "Job":
         was, is_ = _SUSPENDED.format("oldObject"), _SUSPENDED.format("object")
-        return "is-new-or-released-by-hand", f"{_CREATES} || ({was} && !{is_} && !({_STARTED}))"
+        applied = f"{_STAMPED_BEFORE} && object.spec.template.spec != oldObject.spec.template.spec"
+        by_hand = f"(({was} && !{is_}) || ({applied})) && !({_STARTED})"
+        return "is-new-or-changed-by-hand", f"{_CREATES} || ({by_hand})"
     return "is-new-or-changed", f"{_CREATES} || {_differ(_member(hold), _SPEC)}"
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from admission.jobs.places import value_at
 from admission.model.kinds import KINDS, kind_of
+from admission.model.qos import BATCH_CPU
 from admission.world.objects import holds
 from hack.cluster import Refused, etcd
 from tests.live.job_manifests import SAMPLES, Object, a_job
@@ -72,6 +73,24 @@ def test_a_job_without_a_word_is_stamped_once_and_for_good(site: Site, kind: str
     after = _what_matters(job.now())
     assert after["annotations"].pop("seen-by") == "a controller"
     assert after == before, "nor does a controller's update"
+
+
+@pytest.mark.parametrize("kind", ["Job", "PyTorchJob", "RayJob"])
+def test_resources_stay_translated_when_a_manifest_is_applied_again(site: Site, kind: str) -> None:
+    match = {"objectSelector": {"matchLabels": {"stage": "trial"}}}
+    stamp = {"resources": "TranslateToClass"}
+    site.api.apply({**PROFILE, "metadata": {"name": "trials"}, "spec": {"order": 100, "match": match, "stamp": stamp}})
+    bare = a_job(kind, f"trial-{kind.lower()}", queue=None)
+    bare["metadata"].setdefault("labels", {})["stage"] = "trial"
+    asked = f"{KINDS[kind].path(NAMESPACE)}?dryRun=All"
+    soon(lambda: BATCH_CPU in str(site.api.create(asked, bare)["spec"]), "the profile at work")
+    job = site.apply(bare)
+    before = job.now()["spec"]
+    assert "'cpu'" not in str(before)
+    site.apply(bare)
+    assert job.now()["spec"] == before
+    site.kubectl("apply", "--server-side", "--force-conflicts", "-f", "-", given=bare)
+    assert job.now()["spec"] == before
 
 
 def test_a_pod_is_stamped_and_what_contradicts_the_classes_is_refused(site: Site) -> None:
