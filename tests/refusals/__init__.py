@@ -12,6 +12,7 @@ from tests.refusals import (
     cohort,
     job,
     job_kind,
+    job_profile,
     local_queue,
     other_jobs,
     priority_class,
@@ -44,7 +45,7 @@ ROWS: tuple[Row, ...] = (
 )
 
 # Of kinds that Kueue has not.
-OWN_ROWS: tuple[Row, ...] = (*job_kind.ROWS, *queue_policy.ROWS)
+OWN_ROWS: tuple[Row, ...] = (*job_kind.ROWS, *job_profile.ROWS, *queue_policy.ROWS)
 
 # Of kinds that operators bring, whose CRDs are big: for clusters that have them.
 JOB_ROWS: tuple[Row, ...] = other_jobs.ROWS
