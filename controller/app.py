@@ -122,6 +122,7 @@ class App:
     async def _lead(self) -> None:
         """The work of the leader: from facts no older than its office, plan and write."""
         await self._books.fresh(since=self._elector.safe_since if self._elector else float("-inf"))
+        self._state.takes_office()
         log.info("leading")
         metrics.LEADS.set(1)
         self._leading = self._metrics.recorder.counting = True

@@ -14,7 +14,7 @@ class Departure(Protocol):
 
 class Flights:
     def __init__(self) -> None:
-        self._last = 0
+        self._last = self._dead = 0
         self._under_way: dict[int, Ref] = {}
         self._out: list[Planned] = []
         self.writes = 0  # of the plan being made; Events are no writes that anything waits for
@@ -33,6 +33,14 @@ class Flights:
     def land(self, id: int) -> Ref | None:
         """Whom the outcome of effect `id` concerns; None for events and for effects already settled."""
         return self._under_way.pop(id, None)
+
+    def forsake(self) -> None:
+        """What was sent so far can't reach the API server any more."""
+        self._dead = self._last
+
+    def may_arrive(self, id: int) -> bool:
+        """Whether effect `id`, which is in doubt, may still be stored."""
+        return id > self._dead
 
     def plan(self, *, more: bool, wake_at: float | None) -> Plan:
         """Hands out what was collected and starts anew."""

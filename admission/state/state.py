@@ -167,6 +167,13 @@ class State:
         if kind in COUNTED:
             self.elastic_quotas.stir()
 
+    def takes_office(self) -> None:
+        """A fact: nobody else decides from now on, and nothing that was sent before can arrive any more.
+
+        Others may have decided since, so a write that is still in doubt must not be sent again.
+        """
+        self._flights.forsake()
+
     def outcome(self, outcome: Outcome) -> None:
         """What became of an effect of a plan."""
         ref = self._flights.land(outcome.id)
@@ -324,7 +331,7 @@ class State:
         planned = slot.flight
         if planned is None or not isinstance(planned.effect, Patch):
             return self._land(slot)
-        if planned.effect.resource_version != version:
+        if planned.effect.resource_version != version or not self._flights.may_arrive(planned.id):
             return self._land(slot)
         slot.doubtful = False
         self._flights.send(ref, slot, planned.effect, slot.assumed, planned.lane, planned.rank)

@@ -154,6 +154,20 @@ def test_an_unanswered_write_that_may_still_arrive_is_sent_again_unchanged() -> 
     assert again.id != write.id
 
 
+def test_an_unanswered_write_of_an_earlier_office_is_not_sent_again() -> None:
+    """In between another leader may have given the room to others; now it is decided anew."""
+    desk = Desk()
+    workload = desk.submit("a", 3)
+    (write,) = desk.plan()
+    desk.answer(write, "unknown")
+    desk.plan()
+    desk.submit("urgent", 4, priority=9)
+    desk.state.takes_office()
+    desk.state.observe("Workload", workload, read=True)
+    assert names(desk.plan()) == ["urgent"]
+    assert desk.used() == 4000
+
+
 def test_a_server_that_answers_nobody_is_asked_ever_more_slowly() -> None:
     desk = Desk()
     workload = desk.submit("a", 3)
