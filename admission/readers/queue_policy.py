@@ -6,6 +6,7 @@ from typing import Any
 from admission.api.crd import schema_of
 from admission.api.field_errors import OMITTED, FieldError, forbidden, invalid, required
 from admission.api.violations import violations
+from admission.model.amounts import BadQuantity, amount
 from admission.model.durations import duration
 from admission.model.queue_policy import Budget, Limit, Manners, People, QueuePolicy, QuotaShrink, Target, Use
 from admission.readers.metadata import read_conditions, read_metadata
@@ -127,8 +128,14 @@ def _wrong_row(path: str, row: Mapping[str, Any]) -> Iterator[FieldError]:
     if not any(name in row for name in _WITHIN):
         yield required(path, f"say what it limits: one of {', '.join(_WITHIN)}")
     for name, stated in mapping(row.get("resources")).items():
-        if str(stated).strip().startswith("-"):
-            yield invalid(f"{path}.resources[{name}]", stated, "must be 0 or more")
+        where = f"{path}.resources[{name}]"
+        try:
+            negative = amount(name, str(stated)) < 0
+        except BadQuantity as problem:
+            yield invalid(where, stated, str(problem))
+        else:
+            if negative:
+                yield invalid(where, stated, "must be 0 or more")
     yield from _wrong_duration(f"{path}.maxRuntime", row.get("maxRuntime"), least=1.0)
 
 

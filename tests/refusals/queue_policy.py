@@ -65,6 +65,16 @@ ROWS = [
         "webhook",
     ),
     create(
+        "amounts of a limit are small enough to be counted",
+        POLICY,
+        "spec.limits[0].resources",
+        {"cpu": "4"},
+        {"cpu": "1e99999999"},
+        "its exponent is beyond 64",
+        "spec.limits[0].resources[cpu]",
+        "webhook",
+    ),
+    create(
         "the longest run is a second at least",
         POLICY,
         "spec.limits[0].maxRuntime",
