@@ -27,7 +27,12 @@ ROWS = [
         "a target is one of two", PROFILE, "spec.targets", ["Job"], ["Pods"], "Unsupported value", "spec.targets[0]"
     ),
     create(
-        "a PriorityClass has a name", PROFILE, "spec.stamp.priorityClassName", "koord-batch", "Not_A_Name", "Invalid"
+        "a PriorityClass has a name",
+        PROFILE,
+        "spec.stamp.priorityClassName",
+        "koord-batch",
+        "Not_A_Name",
+        "should match",
     ),
     ours("a kind has a group", KINDS, ["Job.batch"], ["Job"], "must be Kind.group: write Job.batch", f"{KINDS}[0]"),
     ours("and no version", KINDS, ["Job.batch"], ["Job.v1.batch"], "whatever the version", f"{KINDS}[0]"),
@@ -36,7 +41,7 @@ ROWS = [
         SELECTOR,
         {"matchExpressions": [{"key": "a", "operator": "In", "values": ["b"]}]},
         {"matchExpressions": [{"key": "a", "operator": "In"}]},
-        "give",
+        "compares with values: give one at least",
         f"{SELECTOR}.matchExpressions[0].values",
     ),
     ours(
