@@ -1,6 +1,7 @@
 """Every object we know, and the indexes that answer what reconcile functions ask (the View)."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from admission.jobs import JobKinds
 from admission.model.configuration import Configuration
@@ -9,6 +10,7 @@ from admission.model.job import Job
 from admission.model.job_kind import JobKind
 from admission.model.kinds import Ref, maybe_kind
 from admission.model.names import WorkloadKey
+from admission.model.queue_policy import QueuePolicy
 from admission.model.queues import (
     AdmissionCheck,
     ClusterQueue,
@@ -45,6 +47,7 @@ class Objects:
         self.topologies: dict[str, Topology] = {}
         self.cohorts: dict[str, Slot[Cohort]] = {}
         self.elastic_quotas: dict[str, Slot[ElasticQuota]] = {}  # by namespace/name
+        self.queue_policies: dict[str, Slot[QueuePolicy]] = {}
         self.namespaces: dict[str, Namespace] = {}
         self.workload_priority_classes: dict[str, PriorityClass] = {}
         self.pod_priority_classes: dict[str, PriorityClass] = {}
@@ -60,6 +63,32 @@ class Objects:
         self._borrowers: dict[tuple[str, str], dict[Ref, None]] = {}  # kind, name of a template's object -> jobs
         self._no_jobs: dict[str, None] = {}  # of those uids, the ones that are certainly no job's
         self._departed: dict[str, None] = {}  # uids of jobs that were seen to go, while Workloads of theirs are left
+
+    def slot(self, ref: Ref) -> Slot[Any] | None:
+        """Whatever we write to, by its name; None: unknown."""
+        match ref.kind:
+            case "Workload":
+                return self.workloads.get(WorkloadKey(f"{ref.namespace}/{ref.name}"))
+            case "ClusterQueue":
+                return self.cluster_queues.get(ref.name)
+            case "JobKind":
+                return self.described.get(ref.name)
+            case "QueuePolicy":
+                return self.queue_policies.get(ref.name)
+            case "JobProfile":
+                return self.profiles.slots.get(ref.name)
+            case "Cohort":
+                return self.cohorts.get(ref.name)
+            case "ElasticQuota":
+                return self.elastic_quotas.get(f"{ref.namespace}/{ref.name}")
+            case "LocalQueue":
+                return self.local_queues.get(f"{ref.namespace}/{ref.name}")
+            case "ResourceFlavor":
+                return self.flavors.get(ref.name)
+            case "AdmissionCheck":
+                return self.admission_checks.get(ref.name)
+            case _:
+                return self.jobs.get(ref)
 
     # --- the View
 

@@ -18,21 +18,21 @@ MOST_USERS = 100  # in a status; some 10 KB
 
 class QueuePolicies:
     def __init__(self, objects: Objects, scheduler: Scheduler, timers: Timers, look_at: Callable[[Ref], None]) -> None:
-        self.slots: dict[str, Slot[QueuePolicy]] = {}
         self.takers: Mapping[str, Callable[[str, Any], None]] = {"QueuePolicy": self._take}
+        self._slots = objects.queue_policies
         self._objects, self._timers, self._look_at = objects, timers, look_at
         self._policies = scheduler.policies
         self._told: dict[str, tuple[Use, ...]] = {}
 
     def _take(self, name: str, value: QueuePolicy | None) -> None:
         if value is None:
-            if self.slots.pop(name, None) is None:
+            if self._slots.pop(name, None) is None:
                 return
             self._told.pop(name, None)
             self._policies.drop(name)
             self._changed()
             return
-        slot = self.slots.setdefault(name, Slot())
+        slot = self._slots.setdefault(name, Slot())
         if slot.observe(value):
             self._look_at(Ref("QueuePolicy", "", name))
             if self._policies.put(value):
@@ -47,14 +47,14 @@ class QueuePolicies:
 
     def heard(self, of: Ref) -> None:
         """A queue or cohort that some policy is for may have come or gone."""
-        if self.slots:
+        if self._slots:
             name = self._policies.policing.policies.at(Target(of.kind, of.name, of.namespace))
             if name:
                 self._look_at(Ref("QueuePolicy", "", name))
 
     def look(self) -> None:
         """Another of them may count now."""
-        for name in self.slots:
+        for name in self._slots:
             self._look_at(Ref("QueuePolicy", "", name))
 
     def standing(self, policy: QueuePolicy) -> Standing:
@@ -84,7 +84,7 @@ class QueuePolicies:
 
     def tell(self, name: str) -> None:
         """From now on the numbers are told as they are."""
-        if name not in self.slots:
+        if name not in self._slots:
             return
         uses = [
             Use(user, use.running, len(use.line), tuple(sorted(use.resources.items())))

@@ -7,17 +7,7 @@ from typing import Any
 from admission.jobs import JobKinds
 from admission.model.accelerators import CatalogueChanges
 from admission.model.configuration import DEFAULTS, Configuration
-from admission.model.effects import (
-    CONSEQUENCE,
-    CreateLocalQueue,
-    CreateWorkload,
-    Effect,
-    EmitEvent,
-    Outcome,
-    Patch,
-    Plan,
-    StartJob,
-)
+from admission.model.effects import CONSEQUENCE, CreateLocalQueue, CreateWorkload, Effect, EmitEvent, Outcome, Plan
 from admission.model.job import Job
 from admission.model.job_kind import JobKind, Place
 from admission.model.job_profile import JobProfile
@@ -26,12 +16,10 @@ from admission.model.names import WorkloadKey
 from admission.model.queue_policy import QueuePolicy
 from admission.model.template_source import TemplateSource
 from admission.model.workload import Workload
-from admission.reconcile import transitions
 from admission.reconcile.job import reconcile_job
 from admission.reconcile.job_kind import reconcile_job_kind
 from admission.reconcile.job_profile import reconcile_job_profile
 from admission.reconcile.queue_policy import reconcile_queue_policy
-from admission.reconcile.starting import started_event
 from admission.reconcile.view import Serving
 from admission.reconcile.wishes import NOTHING, Wishes
 from admission.reconcile.workload import reconcile_workload
@@ -42,6 +30,7 @@ from admission.state.decide import Decisions
 from admission.state.elastic_quotas import SHADOWING, ElasticQuotas
 from admission.state.flights import Flights
 from admission.state.intake import Intake
+from admission.state.landings import Landings
 from admission.state.loads import Loads
 from admission.state.objects import Objects
 from admission.state.profiles import MadeQueues, Profiles
@@ -50,31 +39,17 @@ from admission.state.queues import Queues
 from admission.state.sampling import Sampling
 from admission.state.slots import Slot
 from admission.state.sought import Sought
-from admission.state.timers import Timers
+from admission.state.timers import Timers, patience
 from admission.state.workloads import Workloads, workload_key
 
 # About what 32 writers send in half a second: the loop stays alive, the lease is renewed, newcomers are seen.
 BUDGET = 256
-# A refused write is tried again after 1, 2, 4 … 60 s: its cause is a rule or an outage, and neither ends at once.
-RETRY_FIRST, RETRY_LAST = 1.0, 60.0
 # Objects looked at in one plan; 2,000 take about 0.1 s, so that with 50,000 at the start the lease is still renewed.
 LOOKS = 2000
-# Quotas are learned from the watch alone, in its order: a queue read ahead of it would be seen beside others as they
-# were before, and a plan made from quotas that were never in force together.
-IN_ORDER = ("ClusterQueue", "Cohort", "LocalQueue", "ResourceFlavor", "AdmissionCheck", "ElasticQuota")
 # So long may the news of a job come after that of its Workload; then the job is looked for.
 OWNER_AFTER = 30.0
-
-
 # Of a ConfigMap that are told at a time: who mends the first ones sees the rest.
 FAULTS = 10
-
-
-# Written again at once, it would be written for ever.
-_NOTHING_CHANGED = (
-    "What should start or stop it left it as it was: its CustomResourceDefinition has no such field, or a webhook sets "
-    "it back"
-)
 
 
 class State:
@@ -88,7 +63,7 @@ class State:
         self.loads = Loads()
         self._made_queues = MadeQueues(self._flights, self._timers)
         self._dirty: OrderedDict[Ref, None] = OrderedDict()  # its first is taken at once, however many were before
-        self._creations = Creations(self._flights, self._timers, self._look_at, _patience)
+        self._creations = Creations(self._flights, self._timers, self._look_at, patience)
         self._sought = Sought(self.objects, self._flights, self._look_at)
         self._sampling = Sampling(self.objects, self.scheduler, self.loads, self._timers)
         self._workloads = Workloads(self.objects, self.scheduler, self.loads, self._flights, self._sampling)
@@ -103,6 +78,18 @@ class State:
         self._intake.also_take(self.elastic_quotas.takers)
         self.queue_policies = QueuePolicies(self.objects, self.scheduler, self._timers, self._look_at)
         self._intake.also_take(self.queue_policies.takers)
+        self._landings = Landings(
+            self.objects,
+            self._flights,
+            self._timers,
+            self._workloads,
+            self._queues,
+            self.elastic_quotas,
+            self._intake,
+            self._creations,
+            self._made_queues,
+            self._look_at,
+        )
 
     # --- inputs
 
@@ -113,14 +100,7 @@ class State:
     def observe(self, kind: str, value: Any, *, read: bool = False) -> None:
         """A fact: what list or watch (or, with `read`, a direct GET) said about an object."""
         ref = _ref_of(kind, value)
-        slot = self._slot(ref)
-        if read and slot is not None and slot.doubtful and self._still_doubtful(ref, slot, value.resource_version):
-            return
-        if read and slot is not None and slot.stale == value.resource_version:
-            # It has not moved on: what stood in the way is elsewhere, and trying again at once would meet it again.
-            before = slot.current
-            self._refuse(ref, slot)
-            self._settled(ref, slot, before)
+        if read and self._landings.read(ref, value.resource_version):
             return
         self._intake.take(ref, value)
         if kind in SHADOWING:
@@ -142,7 +122,7 @@ class State:
         if read:
             self._sought.found(ref, "")
             self._creations.nowhere(ref, self._intake.now)
-        slot = self._slot(ref)
+        slot = self.objects.slot(ref)
         if slot is not None:
             if not read and resource_version is not None and resource_version < slot.pinned:
                 return
@@ -176,49 +156,9 @@ class State:
 
     def outcome(self, outcome: Outcome) -> None:
         """What became of an effect of a plan."""
-        ref = self._flights.land(outcome.id)
-        if ref is None:
-            return
-        if self._made_queues.answers(ref, outcome.id):
-            self._queue_made(ref, outcome)
-            return
-        slot = self._slot(ref)
-        if self._creations.answers(ref, outcome.id):
-            seen = slot.observed.resource_version if slot is not None and slot.observed is not None else None
-            self._creations.outcome(ref, outcome, seen, self._intake.now)
-            return
-        if slot is None or slot.flight is None or slot.flight.id != outcome.id:
-            return
-        before, effect = slot.current, slot.flight.effect
-        match outcome.result:
-            case "ok" if isinstance(before, Job) and outcome.resource_version == slot.base:
-                self._refuse(ref, slot)
-                self._flights.tell(EmitEvent(ref, before.uid, "Warning", "NothingChanged", _NOTHING_CHANGED))
-            case "ok":
-                known = slot.observed
-                slot.confirm(outcome.resource_version)
-                if self._intake.witness is not None and ref.kind == "Workload" and slot.observed is not known:
-                    self._intake.witness(known, slot.observed)
-                self._tell_start(effect)
-            case "conflict" | "unknown" | "gone" if ref.kind in IN_ORDER:
-                slot.deny(stale=outcome.result != "unknown")
-            case "unknown":
-                self._doubt(ref, slot)
-                return
-            case "gone":
-                self._intake.take(ref, None)
-                return
-            case "conflict":
-                slot.deny(stale=True)
-                self._flights.reads[ref] = None
-            case "aborted":
-                slot.deny()
-            case "refused":
-                self._refuse(ref, slot)
-            case "impossible":
-                slot.deny()
-                self._give_up(effect, outcome.message)
-        self._settled(ref, slot, before)
+        self._landings.outcome(outcome)
+
+    # --- the plan
 
     def plan(self, now: float, budget: int = BUDGET) -> Plan:
         """What to do now: at most about `budget` writes."""
@@ -243,109 +183,6 @@ class State:
         more = self.elastic_quotas.write(now, max(0, budget - self._flights.writes)) or more
         return self._flights.plan(more=more, wake_at=self._timers.next)
 
-    @property
-    def merely_samples(self) -> bool:
-        """What it wakes up for is to note what LocalQueues and users have used: nothing is decided by that alone."""
-        return self._timers.only(sampling.SAMPLE, queue_policies.USES)
-
-    # --- what explain, the pages and the shell read
-
-    @property
-    def counted(self) -> tuple[str, ...]:
-        """Kinds that are to be followed now beside those that always are."""
-        return self.elastic_quotas.counted
-
-    @property
-    def template_places(self) -> Mapping[str, tuple[Place, ...]]:
-        """Kinds of objects in which pod templates of jobs lie, to be followed as long as they are here; and where in
-        them."""
-        return self.objects.job_kinds.places
-
-    @property
-    def job_kinds(self) -> JobKinds:
-        """Descriptors of all kinds of jobs that are managed now."""
-        return self.objects.job_kinds
-
-    @property
-    def workloads(self) -> Mapping[WorkloadKey, Workload]:
-        """Every Workload as it will be once what is under way has happened."""
-        found = ((key, slot.current) for key, slot in self.objects.workloads.items())
-        return {key: workload for key, workload in found if workload is not None}
-
-    # --- outcomes
-
-    def _queue_made(self, ref: Ref, outcome: Outcome) -> None:
-        patience = _patience(self._made_queues.failures(ref) + 1)
-        self._made_queues.outcome(ref, outcome, patience, self._intake.now)
-        if self._slot(ref) is not None:  # the watch was faster than the answer
-            self._made_queues.seen(ref)
-
-    def _settled(self, ref: Ref, slot: Slot[Any], before: Any) -> None:
-        """A write has landed, well or not: whoever waited for that goes on."""
-        if ref.kind == "Workload":
-            key = workload_key(ref)
-            self._workloads.carry_on(key)
-            self._intake.moved(key, before)
-        elif ref.kind == "ElasticQuota":
-            self.elastic_quotas.touch(f"{ref.namespace}/{ref.name}")
-        elif ref.kind in IN_ORDER:
-            self._queues.touch(ref.kind, f"{ref.namespace}/{ref.name}" if ref.namespace else ref.name)
-        else:
-            self._look_at(ref)
-
-    def _refuse(self, ref: Ref, slot: Slot[Any]) -> None:
-        slot.failures += 1
-        wait = _patience(slot.failures)
-        slot.deny(retry_at=self._intake.now + wait)
-        self._timers.at(self._intake.now + wait, ("retry", ref))
-
-    def _tell_start(self, effect: Effect) -> None:
-        workload = self.objects.workload(effect.workload) if isinstance(effect, StartJob) else None
-        if workload is not None:
-            self._flights.tell(started_event(effect.ref, workload))
-
-    def _give_up(self, effect: Effect, message: str) -> None:
-        """A job that can never be started with its admission ends its Workload (Kueue 0.19)."""
-        workload = self.objects.workload(effect.workload) if isinstance(effect, StartJob) else None
-        if workload is not None:
-            after = transitions.finish_because(workload, "FailedToStart", message, self._intake.now)
-            self._workloads.wish(workload.key, after)
-            self._intake.moved(workload.key, workload)
-            for ref, uid in ((workload.ref, workload.uid), (effect.ref, workload.owner_uid)):
-                self._flights.tell(EmitEvent(ref, uid, "Warning", "FailedToStart", message))
-
-    def _doubt(self, ref: Ref, slot: Slot[Any]) -> None:
-        """No answer came: it stays assumed, and nothing else is written, until a read settles it."""
-        slot.doubtful = True
-        slot.failures += 1
-        if slot.failures == 1:
-            self._flights.reads[ref] = None
-        else:  # the server answers nobody: asking ever faster would not help it
-            self._timers.at(self._intake.now + _patience(slot.failures - 1), ("doubt", ref))
-        if ref.kind == "Workload" and slot.current is not None:
-            self._intake.moved(workload_key(ref), slot.current)
-
-    def _still_doubtful(self, ref: Ref, slot: Slot[Any], version: int) -> bool:
-        """The object is as it was before the write, so that write may still arrive: the same one is sent again, and
-        whichever comes first makes the other fail. Anything newer has made it impossible."""
-        planned = slot.flight
-        if planned is None or not isinstance(planned.effect, Patch):
-            return self._land(slot)
-        if planned.effect.resource_version != version or not self._flights.may_arrive(planned.id):
-            return self._land(slot)
-        slot.doubtful = False
-        self._flights.send(ref, slot, planned.effect, slot.assumed, planned.lane, planned.rank)
-        return True
-
-    def _land(self, slot: Slot[Any]) -> bool:
-        """A read has settled what became of the write."""
-        if slot.flight is not None:
-            self._flights.land(slot.flight.id)
-        slot.deny()
-        return False
-
-    # --- the plan
-
     def _look_at(self, ref: Ref) -> None:
         self._dirty[ref] = None
 
@@ -355,11 +192,9 @@ class State:
                 case ("report", key):
                     self._decisions.report(WorkloadKey(str(key)), now)
                 case ("retry", Ref() as ref):
-                    self._retry(ref)
+                    self._landings.retry(ref)
                 case ("doubt", Ref() as ref):
-                    slot = self._slot(ref)
-                    if slot is not None and slot.doubtful:
-                        self._flights.reads[ref] = None
+                    self._landings.ask(ref)
                 case (sampling.SAMPLE, str() as local_queue):
                     self._sampling.sample(local_queue, now)
                 case ("owner", Ref() as ref):
@@ -380,21 +215,13 @@ class State:
                     if ref.kind == "Workload":
                         self._workloads.sync(workload_key(ref), now)
 
-    def _retry(self, ref: Ref) -> None:
-        slot = self._slot(ref)
-        if slot is not None:
-            slot.retry_at = None
-            self._settled(ref, slot, slot.current)
-        else:
-            self._creations.retry(ref)
-
     def _reconcile(self, now: float, budget: int) -> None:
         for _ in range(LOOKS):
             if not self._dirty or self._flights.writes >= budget:
                 return
             ref, _ = self._dirty.popitem(last=False)
             self._intake.refresh(ref)
-            slot = self._slot(ref)
+            slot = self.objects.slot(ref)
             if slot is None or slot.busy or slot.current is None or self._awaits_workload(slot.current):
                 continue  # gone, or looked at again when the write under way has landed
             wishes = self._wishes(ref, slot.current, now)
@@ -448,7 +275,7 @@ class State:
             return self._creations.ask(effect)
         if isinstance(effect, CreateLocalQueue):
             return self._made_queues.ask(effect)
-        found = self._slot(effect.ref)
+        found = self.objects.slot(effect.ref)
         if found is None or found.busy:
             return False
         self._flights.send(effect.ref, found, effect, None, "", CONSEQUENCE)
@@ -456,35 +283,34 @@ class State:
             self._intake.moved(workload_key(effect.ref), None)
         return True
 
-    def _slot(self, ref: Ref) -> Slot[Any] | None:
-        match ref.kind:
-            case "Workload":
-                return self.objects.workloads.get(workload_key(ref))
-            case "ClusterQueue":
-                return self.objects.cluster_queues.get(ref.name)
-            case "JobKind":
-                return self.objects.described.get(ref.name)
-            case "QueuePolicy":
-                return self.queue_policies.slots.get(ref.name)
-            case "JobProfile":
-                return self.objects.profiles.slots.get(ref.name)
-            case "Cohort":
-                return self.objects.cohorts.get(ref.name)
-            case "ElasticQuota":
-                return self.objects.elastic_quotas.get(f"{ref.namespace}/{ref.name}")
-            case "LocalQueue":
-                return self.objects.local_queues.get(f"{ref.namespace}/{ref.name}")
-            case "ResourceFlavor":
-                return self.objects.flavors.get(ref.name)
-            case "AdmissionCheck":
-                return self.objects.admission_checks.get(ref.name)
-            case _:
-                return self.objects.jobs.get(ref)
+    # --- what explain, the pages and the shell read
 
+    @property
+    def merely_samples(self) -> bool:
+        """What it wakes up for is to note what LocalQueues and users have used: nothing is decided by that alone."""
+        return self._timers.only(sampling.SAMPLE, queue_policies.USES)
 
-def _patience(failures: int) -> float:
-    """Seconds to wait after so many failures in a row."""
-    return min(RETRY_LAST, RETRY_FIRST * 2.0 ** min(failures - 1, 10))
+    @property
+    def counted(self) -> tuple[str, ...]:
+        """Kinds that are to be followed now beside those that always are."""
+        return self.elastic_quotas.counted
+
+    @property
+    def template_places(self) -> Mapping[str, tuple[Place, ...]]:
+        """Kinds of objects in which pod templates of jobs lie, to be followed as long as they are here; and where in
+        them."""
+        return self.objects.job_kinds.places
+
+    @property
+    def job_kinds(self) -> JobKinds:
+        """Descriptors of all kinds of jobs that are managed now."""
+        return self.objects.job_kinds
+
+    @property
+    def workloads(self) -> Mapping[WorkloadKey, Workload]:
+        """Every Workload as it will be once what is under way has happened."""
+        found = ((key, slot.current) for key, slot in self.objects.workloads.items())
+        return {key: workload for key, workload in found if workload is not None}
 
 
 def _ref_of(kind: str, value: Any) -> Ref:

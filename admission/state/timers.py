@@ -3,6 +3,14 @@
 import heapq
 from collections.abc import Hashable
 
+# A refused write is tried again after 1, 2, 4 … 60 s: its cause is a rule or an outage, and neither ends at once.
+RETRY_FIRST, RETRY_LAST = 1.0, 60.0
+
+
+def patience(failures: int) -> float:
+    """Seconds to wait after so many failures in a row."""
+    return min(RETRY_LAST, RETRY_FIRST * 2.0 ** min(failures - 1, 10))
+
 
 class Timers:
     """Each thing has one time, the earliest that was asked for: whoever looks at it then asks again."""
