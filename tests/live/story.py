@@ -13,7 +13,7 @@ from urllib.request import Request, urlopen
 
 from admission.model.job_kind import AGGREGATE_LABEL
 from controller.pages.names import SECRET as CERTIFICATE
-from hack.cluster import Cluster, audit
+from hack.cluster import Cluster, Refused, audit
 from hack.cluster.wait import until
 from tests.live.controllers import JOBS, KUEUE, PATIENCE, Seen, cluster_queue, flavor, job, local_queue, priority
 from tests.refusals.other_jobs import any_job
@@ -113,6 +113,27 @@ def a_kind_is_described(seen: Scene) -> None:
     _soon(lambda: bool(seen.api.get(path).get("status", {}).get("conditions")), "the JobKind is told how it stands")
 
 
+def koordinators_kinds_are_served(seen: Scene) -> None:
+    """By CRDs that take everything, as hers are not ours to bring. Our processes see that some time later."""
+    for group, kind, plural, scope in (
+        ("scheduling.sigs.k8s.io", "ElasticQuota", "elasticquotas", "Namespaced"),
+        ("config.koordinator.sh", "ClusterColocationProfile", "clustercolocationprofiles", "Cluster"),
+    ):
+        schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
+        version = {
+            "name": "v1alpha1",
+            "served": True,
+            "storage": True,
+            "schema": schema,
+            "subresources": {"status": {}},
+        }
+        names = {"kind": kind, "plural": plural, "singular": kind.lower()}
+        spec = {"group": group, "scope": scope, "names": names, "versions": [version]}
+        head = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition"}
+        approved = {"api-approved.kubernetes.io": "unapproved, a stand-in"}  # wanted of groups below k8s.io
+        seen.api.apply({**head, "metadata": {"name": f"{plural}.{group}", "annotations": approved}, "spec": spec})
+
+
 def a_job_is_queued_runs_and_is_forgotten(seen: Scene) -> None:
     _queue(seen, "plain")
     seen.api.create(JOBS, job("plain", "plain", "1", runtime="1s", held=False))
@@ -141,6 +162,48 @@ def a_profile_gives_a_queue_that_is_made(seen: Scene) -> None:
     seen.is_soon("profiled", "finished")
     path = "/apis/lockgate.dev/v1alpha1/jobprofiles/profiled"
     _soon(lambda: bool(seen.api.get(path).get("status", {}).get("conditions")), "the JobProfile is told how it stands")
+
+
+def a_policy_limits_the_users_of_a_queue(seen: Scene) -> None:
+    """What it says of priorities makes the webhooks look a job's class up."""
+    target, rows = {"kind": "ClusterQueue", "name": "plain"}, [{"users": ["*"], "running": 5, "maxPriority": 50}]
+    head = {"apiVersion": "lockgate.dev/v1alpha1", "kind": "QueuePolicy", "metadata": {"name": "plain"}}
+    seen.api.apply({**head, "spec": {"target": target, "limits": rows}})
+    path = "/apis/lockgate.dev/v1alpha1/queuepolicies/plain"
+    _soon(lambda: bool(seen.api.get(path).get("status", {}).get("conditions")), "the QueuePolicy is told how it stands")
+
+    def refused() -> bool:
+        try:
+            seen.api.create(f"{JOBS}?dryRun=All", job("bold", "plain", "1", priority="high"))
+        except Refused:
+            return True
+        return False
+
+    _soon(refused, "the webhooks know the policy")
+    seen.api.create(JOBS, job("policed", "plain", "1", priority="low", runtime="1s"))
+    seen.is_soon("policed", "finished")
+
+
+def an_elastic_quota_is_published_and_deleted(seen: Scene) -> None:
+    head = {"apiVersion": "scheduling.sigs.k8s.io/v1alpha1", "kind": "ElasticQuota"}
+    quota = {**head, "metadata": {"name": "eq", "namespace": "default"}}
+    quotas = "/apis/scheduling.sigs.k8s.io/v1alpha1/namespaces/default/elasticquotas"
+    seen.api.create(quotas, {**quota, "spec": {"min": {"cpu": "1"}, "max": {"cpu": "4"}}})
+    container = {"name": "c", "image": "none", "resources": {"requests": {"cpu": "1"}}}
+    labels = {"quota.scheduling.koordinator.sh/name": "eq"}
+    pod = {
+        "metadata": {"name": "counted", "namespace": "default", "labels": labels},
+        "spec": {"containers": [container]},
+    }
+    pods = "/api/v1/namespaces/default/pods"
+    seen.api.create(pods, {"apiVersion": "v1", "kind": "Pod", **pod})
+    _soon(lambda: seen.api.get(f"{quotas}/eq").get("status", {}).get("used") == {"cpu": "1"}, "its pod is counted")
+    runtime = "quota.scheduling.koordinator.sh/runtime"
+    _soon(lambda: runtime in seen.api.get(f"{quotas}/eq")["metadata"].get("annotations", {}), "its figures are told")
+    seen.api.delete(f"{pods}/counted")
+    _gone(seen, f"{pods}/counted")
+    seen.api.delete(f"{quotas}/eq")
+    _gone(seen, f"{quotas}/eq")
 
 
 def a_job_yields_to_a_better_one(seen: Scene) -> None:
@@ -311,6 +374,7 @@ STORY = (
     pods_that_never_run_are_begun,
     a_job_of_another_kind_is_begun,
     a_kind_is_described,
+    koordinators_kinds_are_served,
     a_job_is_queued_runs_and_is_forgotten,
     a_profile_gives_a_queue_that_is_made,
     a_job_yields_to_a_better_one,
@@ -322,6 +386,8 @@ STORY = (
     a_cohort_lends_and_tells_its_share,
     a_job_without_a_queue_gets_the_default_one,
     a_job_below_a_job_is_let_through,
+    a_policy_limits_the_users_of_a_queue,
+    an_elastic_quota_is_published_and_deleted,
     metrics_are_scraped_with_a_token,
     everything_is_taken_down,
     people_are_told_again,
