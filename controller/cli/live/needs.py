@@ -24,6 +24,8 @@ _DISTURBING = (
     "rotate-serving-cert",
 )
 _OTHER_SYSTEMS = ("elasticquota", "kai-queue", "volcano-queue", "volcano-job")
+# The API server asks about Pods a moment after what concerns them is there; a case says by the second what happens.
+_OF_PODS = "qos"
 _REMEDY = "add --own-product"
 
 
@@ -88,6 +90,8 @@ def _disturbance(form: ScenarioFile) -> Iterator[str]:
 
 def _lacking(form: ScenarioFile) -> Iterator[str]:
     yield from (f"{need}: only played in memory" for need in form.needs if need in _OTHER_SYSTEMS)
+    if _OF_PODS in form.needs:
+        yield f"{_OF_PODS}: only played in memory, webhooks for Pods come a moment after what concerns them"
     if "offline-only" in form.needs:
         yield "offline-only"
     if any(event.op == "admission-review" for event in form.events):
