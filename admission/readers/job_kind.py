@@ -4,9 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from admission.api.crd import schema_of
-from admission.api.field_errors import OMITTED, FieldError, child, duplicate, forbidden, invalid, required
-from admission.api.violations import violations
+from admission.api.field_errors import FieldError, child, duplicate, forbidden, invalid, required
 from admission.model.job_kind import (
     Combined,
     ConditionTest,
@@ -30,7 +28,7 @@ from admission.readers.expressions import Expressions
 from admission.readers.former_holds import former_holds, noted_hold
 from admission.readers.metadata import read_conditions, read_metadata
 from admission.readers.narrow import entries, is_mapping, items, mapping, text
-from admission.readers.unknown_fields import unknown_fields
+from admission.readers.own_spec import spec_errors
 
 _KIND = re.compile(r"(?P<kind>[A-Z][A-Za-z0-9]*)\.(?P<version>v[0-9]+((alpha|beta)[0-9]+)?)\.(?P<group>[a-z0-9.-]+)")
 _GROUP = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
@@ -73,16 +71,15 @@ def read_job_kind(wire: Mapping[str, Any]) -> JobKind:
 
 def read_rules(wire: Mapping[str, Any]) -> tuple[JobKindRules | None, list[FieldError]]:
     """What is known of jobs of the kind; None and the reasons where that cannot be used."""
-    stated = {"spec": wire.get("spec")} if "spec" in wire else {}
-    try:
-        errors = violations("JobKind", stated)
-        if errors:
-            return None, errors
-        reading = _Reading(mapping(wire.get("spec")))
+    rules: JobKindRules | None = None
+
+    def faults(spec: Mapping[str, Any]) -> list[FieldError]:
+        nonlocal rules
+        reading = _Reading(spec)
         rules = reading.rules()
-        errors = [*unknown_fields(schema_of("JobKind"), stated, ""), *reading.errors]
-    except RecursionError:
-        return None, [invalid("spec", OMITTED, "is nested too deeply: flatten its fields")]
+        return reading.errors
+
+    errors = spec_errors("JobKind", wire, faults)
     return (None, errors) if errors else (rules, [])
 
 

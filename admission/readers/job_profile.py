@@ -5,10 +5,8 @@ from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from typing import Any
 
-from admission.api.crd import schema_of
-from admission.api.field_errors import OMITTED, FieldError, forbidden, invalid, key, required, unsupported
+from admission.api.field_errors import FieldError, forbidden, invalid, key, required, unsupported
 from admission.api.shapes import QUALIFIED
-from admission.api.violations import violations
 from admission.model.job_profile import FIELDS, OVERWRITES, TARGETS, Glob, JobProfile, Match, Overwrite, Stamp
 from admission.model.kinds import JOBS, KINDS
 from admission.model.names import PRIORITY_CLASS, QUEUE_NAME
@@ -16,8 +14,8 @@ from admission.model.qos import QOS_CLASS, SUB_PRIORITY
 from admission.model.selectors import Selector
 from admission.readers.metadata import read_conditions, read_metadata
 from admission.readers.narrow import integer, items, mapping, maybe_integer, moment, strings, text, words
+from admission.readers.own_spec import spec_errors
 from admission.readers.selector import read_label_selector
-from admission.readers.unknown_fields import unknown_fields
 
 _KIND = re.compile(r"[A-Z][A-Za-z0-9]*(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _VALUE = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?")  # of a label
@@ -59,15 +57,7 @@ def read_job_profile(wire: Mapping[str, Any]) -> JobProfile:
 
 def profile_errors(wire: Mapping[str, Any]) -> list[FieldError]:
     """All that is wrong with its spec, in the order of its fields."""
-    stated = {"spec": wire.get("spec")} if "spec" in wire else {}
-    try:
-        errors = violations("JobProfile", stated)
-        if errors:
-            return errors
-        unknown = unknown_fields(schema_of("JobProfile"), stated, "")
-        return [*unknown, *_faults(mapping(wire.get("spec")))]
-    except RecursionError:
-        return [invalid("spec", OMITTED, "is nested too deeply: flatten its fields")]
+    return spec_errors("JobProfile", wire, _faults)
 
 
 def _match(stated: Mapping[str, Any]) -> Match:

@@ -3,16 +3,14 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from admission.api.crd import schema_of
-from admission.api.field_errors import OMITTED, FieldError, forbidden, invalid, required
-from admission.api.violations import violations
+from admission.api.field_errors import FieldError, forbidden, invalid, required
 from admission.model.amounts import BadQuantity, amount
 from admission.model.durations import duration
 from admission.model.queue_policy import Budget, Limit, Manners, People, QueuePolicy, QuotaShrink, Target, Use
 from admission.readers.metadata import read_conditions, read_metadata
 from admission.readers.narrow import entries, integer, mapping, maybe_integer, text, tuple_of, words
+from admission.readers.own_spec import spec_errors
 from admission.readers.quotas import read_amount
-from admission.readers.unknown_fields import unknown_fields
 
 _WITHIN = ("running", "pending", "resources", "maxPriority", "podsPerWorkload", "maxRuntime")
 
@@ -39,14 +37,7 @@ def read_queue_policy(wire: Mapping[str, Any]) -> QueuePolicy:
 
 def policy_errors(wire: Mapping[str, Any]) -> list[FieldError]:
     """All that is wrong with its spec, in the order of its fields."""
-    stated = {"spec": wire.get("spec")} if "spec" in wire else {}
-    try:
-        errors = violations("QueuePolicy", stated)
-        if errors:
-            return errors
-        return [*unknown_fields(schema_of("QueuePolicy"), stated, ""), *_faults(mapping(wire.get("spec")))]
-    except RecursionError:
-        return [invalid("spec", OMITTED, "is nested too deeply: flatten its fields")]
+    return spec_errors("QueuePolicy", wire, _faults)
 
 
 def _manners(spec: Mapping[str, Any]) -> Manners:
