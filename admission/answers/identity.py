@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import msgspec
 
 from admission.answers.request import PatchOperation, Request, View
-from admission.api.documents import Document, view
+from admission.api.documents import Document, may_mention, view
 from admission.api.field_errors import FieldError
 from admission.readers.narrow import mapping, strings
 from admission.stamping.ancestors import OwnerReference, managed_owner
@@ -54,7 +54,7 @@ def identified(
 
 def identified_workload(document: Document, request: Request, around: View) -> Identified:
     """A Workload has the user of its job; one that somebody made by hand has theirs."""
-    if not around.queue_policies and not _mentions(document):
+    if not around.queue_policies and not may_mention(document, _MARK):
         return _NOTHING
     metadata = view(document, _Object).metadata
     return identified(metadata.annotations, metadata.owner_references, request, around)
@@ -72,12 +72,7 @@ def identity_kept(annotations: Annotations, before: Annotations) -> tuple[PatchO
 
 def identity_errors(document: Document, before: Document | None) -> list[FieldError]:
     """For a change: whose it is stays as it was, and so does what stamping noted."""
-    if before is None or not (_mentions(document) or _mentions(before)):
+    if before is None or not (may_mention(document, _MARK) or may_mention(before, _MARK)):
         return []
     now, then = view(document, _Object).metadata, view(before, _Object).metadata
     return [*changed(now.annotations, then.annotations), *stamps_changed(now.annotations, then.annotations)]
-
-
-def _mentions(document: Document) -> bool:
-    """Without decoding it; "maybe" where it is decoded already."""
-    return _MARK in bytes(document) if isinstance(document, msgspec.Raw) else True

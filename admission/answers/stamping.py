@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from admission.answers.request import PatchOperation, Request, View
-from admission.api.documents import Document, whole
+from admission.api.documents import Document, may_mention, whole
 from admission.api.documents import view as decoded
 from admission.api.field_errors import FieldError
 from admission.jobs.descriptor import Descriptor
@@ -81,11 +81,10 @@ def kept_stamped(
     Whoever applies a manifest again puts lists back as their author wrote them, and most kinds keep their templates in
     lists. Raises Unreadable, CannotStamp.
     """
-    if not _may_be_marked(before):
+    if not may_mention(before, *(mark.encode() for mark in _MARKS)):
         return ByRules(document)
-    old, new = whole(before), whole(document)
+    old, new, after = whole(before), whole(document), _own_copy(document)
     if _unmarked(descriptor, new) <= _unmarked(descriptor, old):
-        after = deepcopy(dict(new))
         stored = {str(pod): pod.seen for pod in pods_within(descriptor, dict(old))}
         for pod in pods_within(descriptor, after):
             translate_again(pod.seen, stored.get(str(pod), {}), view.configuration.koordinator.bands)
@@ -96,7 +95,6 @@ def kept_stamped(
     profiles = [one for one in view.job_profiles if one.name in names]
     labels = view.namespace_labels(request.namespace)
     subject = Subject(kind, request.namespace, labels, request.username, request.groups)
-    after = _own_copy(document)
     said = stamp_manifest(after, subject, descriptor, rules_of(request, view, (), profiles))
     if said.refusals:
         return ByRules(document, warnings=said.warnings, refusals=said.refusals)
@@ -119,10 +117,6 @@ def rules_of(
         uid=request.uid,
         telling=telling,
     )
-
-
-def _may_be_marked(document: Document) -> bool:
-    return isinstance(document, Mapping) or any(mark.encode() in bytes(document) for mark in _MARKS)
 
 
 def _unmarked(descriptor: Descriptor, manifest: Mapping[str, Any]) -> int:
@@ -154,7 +148,7 @@ def _colocated(subject: Subject, document: Document, metadata: Metadata, view: V
     match subject.kind:
         case "Pod":
             said: dict[str, Any] = {"labels": metadata.labels, "annotations": metadata.annotations}
-            if isinstance(document, Mapping) or _BATCH in bytes(document):
+            if may_mention(document, _BATCH):
                 return True  # what it asks for is noted
         case "Job":
             spec = decoded(document, _Templated).spec
@@ -167,6 +161,7 @@ def _colocated(subject: Subject, document: Document, metadata: Metadata, view: V
 
 def _own_copy(document: Document) -> dict[str, Any]:
     """That nobody else holds."""
-    encoded = msgspec.json.encode(document) if isinstance(document, Mapping) else document
-    copy: dict[str, Any] = msgspec.json.decode(encoded)
+    if isinstance(document, Mapping):
+        return deepcopy(dict(document))
+    copy: dict[str, Any] = msgspec.json.decode(document)
     return copy

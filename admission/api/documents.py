@@ -45,6 +45,14 @@ def whole(document: Document) -> Mapping[str, Any]:
     return document if isinstance(document, Mapping) else view(document, dict[str, Any])
 
 
+def may_mention(document: Document, *words: bytes) -> bool:
+    """Whether one of the words stands in it somewhere, without decoding it; "maybe" where it is decoded already."""
+    if isinstance(document, Mapping):
+        return True
+    raw = bytes(document)
+    return any(word in raw for word in words)
+
+
 def _as_field_error(complaint: str) -> FieldError:
     found = _AT.fullmatch(complaint)
     where = (found["where"] or "$") if found else "$"

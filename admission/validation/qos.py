@@ -8,7 +8,7 @@ were there before these rules can lose a finalizer, whatever is wrong with them.
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from admission.api.documents import Document, whole
+from admission.api.documents import Document, may_mention, whole
 from admission.api.field_errors import FieldError, child, forbidden, invalid, key, required
 from admission.jobs.descriptor import Descriptor
 from admission.jobs.templated import shown
@@ -36,7 +36,7 @@ from admission.validation.syntax import IMMUTABLE
 
 Pod = Mapping[str, Any]
 
-# What a job must mention, to be looked into.
+# What a job must mention, to be looked into: nearly every one says nothing of all this.
 _WORDS = (b"koordinator.sh/", b"kubernetes.io/batch-")
 
 
@@ -73,7 +73,7 @@ def check_template_qos(
     value_of: ValueOfClass,
 ) -> list[FieldError]:
     """Of every pod template of a job. Raises Unreadable."""
-    if not _mentions(document) and not (before is not None and _mentions(before)):
+    if not may_mention(document, *_WORDS) and not (before is not None and may_mention(before, *_WORDS)):
         return []
     found = _templates(descriptor, document)
     old = {} if before is None else _templates(descriptor, before)
@@ -142,11 +142,6 @@ def _speaks(template: Pod) -> bool:
     return any(name in labels for name in (QOS_CLASS, BAND_OVERRIDE, SUB_PRIORITY)) or any(
         name in asked for name in (BATCH_CPU, BATCH_MEMORY)
     )
-
-
-def _mentions(document: Document) -> bool:
-    """Nearly every job says nothing of all this, and is not read for it."""
-    return isinstance(document, Mapping) or any(word in bytes(document) for word in _WORDS)
 
 
 def _templates(descriptor: Descriptor, document: Document) -> dict[str, tuple[str, Pod]]:
