@@ -6,7 +6,7 @@ a miss and remembered briefly.
 """
 
 import asyncio
-from collections.abc import Coroutine, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from typing import Any
 
 from admission.answers import pods
@@ -93,11 +93,19 @@ class ClusterView:
             "watch accelerators": self._watch_accelerators(),
             **self._policies.watches(self._note_synced),
             "watch elastic quotas": self._quotas.watch(self._note_synced, self._note_pods),
-            "watch job profiles": self._watch("JobProfile", self._profiles, read_job_profile, optional=True),
-            "watch colocation profiles": self._watch(
-                "ClusterColocationProfile", self._colocation, read_colocation_profile, optional=True
+            "watch job profiles": self._watch(
+                "JobProfile", self._profiles, read_job_profile, self._order_profiles, optional=True
             ),
-            "watch priority classes": self._watch("PriorityClass", self._classes, read_priority_class, optional=True),
+            "watch colocation profiles": self._watch(
+                "ClusterColocationProfile",
+                self._colocation,
+                read_colocation_profile,
+                self._order_colocation,
+                optional=True,
+            ),
+            "watch priority classes": self._watch(
+                "PriorityClass", self._classes, read_priority_class, self._note_pods, optional=True
+            ),
         }
 
     def local_queue(self, namespace: str, name: str) -> LocalQueue | None:
@@ -169,8 +177,11 @@ class ClusterView:
             del self._owners[next(iter(self._owners))]  # the oldest
         self._owners[missing.ref] = (self._clock.steady(), found)
 
-    async def _watch(self, kind: str, store: Store[Any], read: Any, optional: bool = False) -> None:
-        """`optional`: a cluster that does not serve the kind, or does not let us see it, has no such objects."""
+    async def _watch(
+        self, kind: str, store: Store[Any], read: Any, then: Callable[[], None] | None = None, *, optional: bool = False
+    ) -> None:
+        """`then`: to be done after each news. `optional`: a cluster that does not serve the kind, or does not let us
+        see it, has no such objects."""
         async for delta in Reflector(self._client, kind, optional=optional, clock=self._clock).deltas():
             match delta:
                 case Changed(ref, manifest, version):
@@ -180,11 +191,16 @@ class ClusterView:
                 case Synced() | Missing():
                     store.synced = True
                     self._note_synced()
-            if store is self._profiles:
-                self.job_profiles = in_order({one.name: one for one in self._profiles.values()})
-            elif store is self._colocation:
-                self.colocation_profiles = tuple(sorted(self._colocation.values(), key=lambda one: one.name))
-            self._note_pods()
+            if then is not None:
+                then()
+
+    def _order_profiles(self) -> None:
+        self.job_profiles = in_order({one.name: one for one in self._profiles.values()})
+        self._note_pods()
+
+    def _order_colocation(self) -> None:
+        self.colocation_profiles = tuple(sorted(self._colocation.values(), key=lambda one: one.name))
+        self._note_pods()
 
     async def _watch_accelerators(self) -> None:
         """Nobody waits for these: without them the catalogue is the one that is built in."""
